@@ -1,0 +1,141 @@
+/** Wire scalars; everything else in `FieldDeclaration.type` is the key of another type. */
+export type ScalarType =
+  | 'string'
+  | 'bool'
+  | 'int32'
+  | 'int64'
+  | 'double'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
+  | 'duration'
+  | 'quantity'
+  | 'intOrString'
+  | 'rawJSON';
+
+/** One field of a declared type. Built-in and custom types share this form. */
+export interface FieldDeclaration {
+  readonly name: string;
+  /** A scalar or the key of a type, e.g. `core/v1.PodSpec`. */
+  readonly type: string;
+  readonly list?: true;
+  /** Map with string keys. */
+  readonly map?: true;
+  /** Members are merged into the parent object. */
+  readonly inline?: true;
+  readonly required?: boolean;
+  readonly nullable?: true;
+  readonly alwaysEmit?: true;
+  readonly proto?: number;
+  readonly protoName?: string;
+  readonly protoType?: string;
+  readonly enum?: readonly string[];
+  readonly known?: readonly string[];
+  readonly default?: unknown;
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listMapKeys?: readonly string[];
+  readonly mapType?: 'granular' | 'atomic';
+  readonly structType?: 'granular' | 'atomic';
+  readonly patchStrategy?: string;
+  readonly patchMergeKey?: string;
+  readonly patchRetainKeys?: true;
+  readonly gate?: string;
+  readonly removedIn?: string;
+  readonly jsonHidden?: true;
+}
+
+/** A declared type, keyed `<group or core>/<version>.<Kind>`. */
+export interface TypeDeclaration {
+  readonly fields?: readonly FieldDeclaration[];
+  /** Carries apiVersion and kind. */
+  readonly kind?: true;
+  /** A special JSON form: this type is written like that scalar. */
+  readonly scalar?: string;
+  /** A named list; the element's type. */
+  readonly listOf?: string;
+  readonly structType?: 'granular' | 'atomic';
+  /** The JSON form in a few words, where it differs from the wire form. */
+  readonly json?: string;
+  readonly jsonForm?: string;
+}
+
+export type ResourceVerb =
+  | 'create'
+  | 'delete'
+  | 'deletecollection'
+  | 'get'
+  | 'list'
+  | 'patch'
+  | 'update'
+  | 'watch';
+
+export interface SubresourceDeclaration {
+  /** e.g. `status` */
+  readonly name: string;
+  readonly kind: string;
+  /** Where the sub-resource's kind is of another group version than its parent. */
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly ResourceVerb[];
+  readonly introduced?: string;
+  readonly removed?: string;
+  readonly gate?: string;
+}
+
+/** One resource in one group version. */
+export interface ResourceDeclaration {
+  /** '' for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** The plural of the path, e.g. `configmaps`. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  /** e.g. `ConfigMapList` */
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly ResourceVerb[];
+  readonly subresources: readonly SubresourceDeclaration[];
+  /** Stands for an operation; nothing is stored. */
+  readonly virtual: boolean;
+  /** Key of the type declaration. */
+  readonly type: string;
+  /** The group version that objects are stored in (another group's for events). */
+  readonly storage: { readonly group: string; readonly version: string };
+  /** Releases, `major.minor`. */
+  readonly introduced?: string;
+  readonly deprecated?: string;
+  readonly removed?: string;
+  /** `<group>/<version>` to use instead of a deprecated one. */
+  readonly replacement?: string;
+  readonly servedByDefault: boolean;
+  /** Field-selector keys: key -> path of the value in this version's object, as a function would read it. */
+  readonly selectableFields: readonly SelectableField[];
+  readonly nameRule: string;
+  /** Longest name where the kind has a bound of its own. */
+  readonly nameMax?: number;
+  /** PUT without resourceVersion is allowed. */
+  readonly unconditionalUpdate: boolean;
+  /** PUT of an object that does not exist creates it. */
+  readonly createOnUpdate: boolean;
+}
+
+export interface SelectableField {
+  /** As written in a selector of this version, e.g. `involvedObject.name`. */
+  readonly key: string;
+  /**
+   * Reads the value from an object in the STORAGE version; the first path that yields something counts. Empty: the key
+   * is accepted and never has a value.
+   */
+  readonly paths: readonly (readonly string[])[];
+  /** What an absent value reads as, e.g. `false` for booleans. */
+  readonly absent: string;
+}
+
+/** Every built-in type and resource, in one vocabulary, as of the product's release. */
+export interface Catalog {
+  readonly types: ReadonlyMap<string, TypeDeclaration>;
+  readonly resources: readonly ResourceDeclaration[];
+}

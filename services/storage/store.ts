@@ -1,0 +1,225 @@
+/**
+ * A revision of the store: 1 and up, one step per transaction that wrote something. A number is wide enough inside
+ * (2^53 writes will not come); what a client sent stays a string until parsed. 0 stands for "no such key".
+ */
+export type Revision = number & { readonly __brand: 'Revision' };
+
+/** Names a number as a revision; the caller vouches for it. */
+export const revision = (n: number): Revision => n as Revision;
+export const NO_REVISION: Revision = revision(0);
+
+/** A lease as the store names it: decimal, up to 64 bits, so never a number. */
+export type LeaseId = string & { readonly __brand: 'LeaseId' };
+
+/** One key as it stood at some revision. `value` is the store's own bytes: do not write to it. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+}
+
+/** Holds when `key` was last written at exactly `modRevision`; 0 = when it does not exist. */
+export interface Condition {
+  readonly key: string;
+  readonly modRevision: Revision;
+}
+
+export type Operation =
+  | { readonly type: 'put'; readonly key: string; readonly value: Buffer; readonly lease?: LeaseId }
+  | { readonly type: 'delete'; readonly key: string };
+
+/** All of `conditions` hold: all of `operations` happen at one revision. Else nothing does. A key appears once. */
+export interface Transaction {
+  readonly conditions: readonly Condition[];
+  readonly operations: readonly Operation[];
+  /** Keys to read, in the same transaction, when a condition did not hold. */
+  readonly otherwiseGet?: readonly string[];
+}
+
+export type TransactionResult =
+  | {
+      readonly succeeded: true;
+      /** The revision of this write; the head revision when `operations` changed nothing (a delete of a missing key). */
+      readonly revision: Revision;
+    }
+  | {
+      readonly succeeded: false;
+      readonly revision: Revision;
+      /** What stands at each of `otherwiseGet`, in its order. */
+      readonly found: readonly (KeyValue | undefined)[];
+    };
+
+export interface GetResult {
+  /** Head revision at the time of the read. */
+  readonly revision: Revision;
+  readonly kv: KeyValue | undefined;
+}
+
+export interface RangeOptions {
+  /** Read as of this revision. Absent: the newest, linearizable. */
+  readonly revision?: Revision;
+  /** Most entries to return, 1 or more. Absent: all. */
+  readonly limit?: number;
+  /** Starts at the first key that is not below this one (bytewise). Absent: the first of the prefix. */
+  readonly from?: string;
+}
+
+export interface RangeResult {
+  /** Head revision at the time of the read (also when an older one was asked for). */
+  readonly revision: Revision;
+  /** In bytewise key order. */
+  readonly kvs: readonly KeyValue[];
+  /** Whether entries are left behind `limit`. */
+  readonly more: boolean;
+  /** How many entries there are from `from` to the end of the prefix, whatever `limit` says. */
+  readonly count: number;
+}
+
+export interface StoreEvent {
+  readonly type: 'put' | 'delete';
+  readonly key: string;
+  /** The new value of a put; empty for a delete. */
+  readonly value: Buffer;
+  readonly createRevision: Revision;
+  /** The revision of this change. */
+  readonly modRevision: Revision;
+  /** The value before this change, when the watch asked for it and there was one that is not yet compacted. */
+  readonly previous: Buffer | undefined;
+}
+
+export interface WatchOptions {
+  /** Watches every key that starts with this. */
+  readonly prefix: string;
+  /** First revision to deliver. */
+  readonly from: Revision;
+  /** Whether events carry the value before the change. */
+  readonly withPrevious?: boolean;
+}
+
+/**
+ * Receives what a watch delivers. Calls come one at a time, in revision order; none comes after `close()` or `ended`.
+ * A handler that throws ends its watch with that error.
+ */
+export interface WatchHandler {
+  /**
+   * Changes in revision order. A revision is never split over two calls, never skipped and never repeated, whatever
+   * happens to the connection in between.
+   */
+  events(batch: readonly StoreEvent[]): void;
+  /** Everything up to and including `revision` has been delivered. */
+  progress?(revision: Revision): void;
+  /** The watch lost (false) or found again (true) its store. It resumes by itself. */
+  connected?(up: boolean): void;
+  /**
+   * The watch is over. `compacted`: the next revision to deliver is gone from the store, what was missed cannot be
+   * told. Any other error is a fault that retrying does not heal. Not called after `close()`.
+   */
+  ended(error: StoreError): void;
+}
+
+export interface StoreWatch {
+  /** Asks for a `progress` call, soon and once; asking again meanwhile changes nothing. */
+  requestProgress(): void;
+  /** Stops delivery; what arrives meanwhile waits at the store's side or in a bounded buffer. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+/** What differs between stores and versions of a store. */
+export interface StoreCapabilities {
+  /**
+   * Whether reads may be answered from a cache that follows the watch up to `head()`. False where known faults make
+   * watch progress unreliable; consistent reads then go to the store itself.
+   */
+  readonly reliableProgress: boolean;
+  /** One line per known fault of the versions in use, for the log. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A linearizable, revisioned key-value store with a change feed. Every method that waits takes a signal and throws its
+ * reason when it fires, and is bounded by the store's own deadline besides (`unavailable`). After `close()` everything
+ * throws `closed`.
+ */
+export interface KeyValueStore {
+  /** The newest revision, linearizable: not older than any write that was acknowledged before the call. */
+  head(signal: AbortSignal): Promise<Revision>;
+
+  /** Reads one key. Linearizable, or as of `o.revision`. @throws {StoreError} compacted, future, unavailable */
+  get(key: string, o: { readonly revision?: Revision }, signal: AbortSignal): Promise<GetResult>;
+
+  /** Reads the keys that start with `prefix`. @throws {StoreError} compacted, future, unavailable */
+  range(prefix: string, o: RangeOptions, signal: AbortSignal): Promise<RangeResult>;
+
+  /**
+   * Writes durably and atomically. @throws {StoreError} `unavailable` when the outcome is unknown or nothing was
+   * written, `tooLarge`, `noSpace`, `leaseNotFound`. It is never sent twice.
+   */
+  transact(t: Transaction, signal: AbortSignal): Promise<TransactionResult>;
+
+  /** Follows changes from `o.from` on. Returns at once; the store reconnects by itself until `close()` or `ended`. */
+  watch(o: WatchOptions, handler: WatchHandler): StoreWatch;
+
+  /**
+   * Drops history up to and including `at`: reads and watches below it fail with `compacted`; the newest value of each
+   * key stays. @throws {StoreError} `compacted` when it is already, `future`.
+   */
+  compact(at: Revision, signal: AbortSignal): Promise<void>;
+
+  /** Makes a lease that ends `ttlSeconds` (1 or more) after the last renewal; its keys are then deleted. */
+  grantLease(ttlSeconds: number, signal: AbortSignal): Promise<LeaseId>;
+  /** @throws {StoreError} leaseNotFound */
+  renewLease(lease: LeaseId, signal: AbortSignal): Promise<void>;
+  /** Ends a lease now and deletes its keys. @throws {StoreError} leaseNotFound */
+  revokeLease(lease: LeaseId, signal: AbortSignal): Promise<void>;
+
+  capabilities(): StoreCapabilities;
+
+  /** Ends watches (without `ended`) and connections. Safe to call twice; never throws. */
+  close(): Promise<void>;
+}
+
+/**
+ * - `compacted`: the asked revision is older than the history that is kept
+ * - `future`: the asked revision has not been written yet
+ * - `unavailable`: nobody answered in time, or the answer was lost
+ * - `tooLarge`: the store refuses a value or transaction of that size
+ * - `noSpace`: the store's quota or disk is full
+ * - `leaseNotFound`: the lease ended
+ * - `denied`: the store refuses these credentials
+ * - `closed`: the store was closed
+ * - `corrupt`: what is stored cannot be read
+ */
+export type StoreErrorCode =
+  | 'compacted'
+  | 'future'
+  | 'unavailable'
+  | 'tooLarge'
+  | 'noSpace'
+  | 'leaseNotFound'
+  | 'denied'
+  | 'closed'
+  | 'corrupt';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  /** With `compacted`: the oldest revision that can still be read, when the store told. */
+  readonly compactRevision: Revision | undefined;
+
+  constructor(code: StoreErrorCode, message: string, o: { cause?: unknown; compactRevision?: Revision } = {}) {
+    super(message, { cause: o.cause });
+    this.code = code;
+    this.compactRevision = o.compactRevision;
+  }
+}
+
+/** Looks through `cause`. */
+export function isStoreError(err: unknown, code: StoreErrorCode): boolean {
+  for (let e = err; e instanceof Error; e = e.cause) {
+    if (e instanceof StoreError) return e.code === code;
+  }
+  return false;
+}
