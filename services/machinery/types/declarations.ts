@@ -59,15 +59,7 @@ export interface TypeDeclaration {
   readonly jsonForm?: string;
 }
 
-export type ResourceVerb =
-  | 'create'
-  | 'delete'
-  | 'deletecollection'
-  | 'get'
-  | 'list'
-  | 'patch'
-  | 'update'
-  | 'watch';
+export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 export interface SubresourceDeclaration {
   /** e.g. `status` */

@@ -12,8 +12,8 @@ const readPairs = (): PairsFile =>
 /** Nothing without one of these has a second form; most strings of the catalog leave here. */
 const SUSPECT = /platform|nodeagent/i;
 
-/** A domain, and the version that follows it in an apiVersion or a path. */
-const DOMAIN = /((?<![\w.-])(?:[\w-]+\.)*platform\.io)(?![\w-]|\.\w)(\/(v\d+(?:(?:alpha|beta)\d+)?(?![\w.-]))?)?/g;
+/** A domain, and the version that follows it in an apiVersion, a path or the key of a type (`<group>/v1.<Kind>`). */
+const DOMAIN = /((?<![\w.-])(?:[\w-]+\.)*platform\.io)(?![\w-]|\.\w)(\/(v\d+(?:(?:alpha|beta)\d+)?(?![\w-]|\.[^A-Z]))?)?/g;
 
 /** What is left after the domains, in this order: the longer word before the shorter one that it holds. */
 const WORDS: readonly (readonly [pattern: RegExp, to: string])[] = [

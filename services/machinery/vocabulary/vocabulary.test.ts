@@ -81,6 +81,7 @@ describe('translate()', () => {
     ['rbac.authorization.platform.io/v1', 'rbac.authorization.k8s.io/v1'],
     ['flowcontrol.apiserver.platform.io/v1beta2', 'flowcontrol.apiserver.k8s.io/v1beta2'],
     ['rbac.authorization.platform.io/v1.ClusterRole', 'rbac.authorization.k8s.io/v1.ClusterRole'],
+    ['node.platform.io/v1.RuntimeClass', 'node.k8s.io/v1.RuntimeClass'],
     ['/apis/networking.platform.io/v1/ingresses', '/apis/networking.k8s.io/v1/ingresses'],
     ['flowcontrol.platform.io', 'flowcontrol.k8s.io'],
     // keys

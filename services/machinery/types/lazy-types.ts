@@ -1,0 +1,103 @@
+import { dataFiles, readData } from './data-files.js';
+import type { TypeDeclaration } from './declarations.js';
+
+type Loaded = ReadonlyMap<string, TypeDeclaration>;
+
+/** `core/v1.Pod` is of `core/v1`; the helpers of the wire (`runtime.Unknown`) are of `runtime`. */
+const groupVersionOf = (key: string): string => key.slice(0, key.lastIndexOf('.'));
+
+/** `rbac.authorization.v1.json` of a group with a domain: the file's name holds the key's beginning, dots for slashes. */
+function groupVersionOfFile(file: string): string {
+  const stem = file.slice(0, -'.json'.length);
+  return stem.replace(/\.(v\d\w*)$/, '/$1');
+}
+
+/** The declaration with every string translated: type keys, field names, values. */
+function translatedTree(node: unknown, translate: (form: string) => string): unknown {
+  if (typeof node === 'string') return translate(node);
+  if (Array.isArray(node)) return node.map((item) => translatedTree(item, translate));
+  if (typeof node !== 'object' || node === null) return node;
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(node)) copy[key] = translatedTree(value, translate);
+  return copy;
+}
+
+/**
+ * All declared types, read one group version at a time when a key of it is first asked for: a server that starts reads
+ * what it touches, some tenth of the whole. Going through all of them reads all of them.
+ */
+export class LazyTypes implements ReadonlyMap<string, TypeDeclaration> {
+  readonly #files = new Map<string, string>();
+  readonly #loaded = new Map<string, Loaded>();
+  readonly #translate: ((form: string) => string) | undefined;
+
+  /** @param translate Gives the words of the vocabulary; absent where the files already have them. */
+  constructor(translate: ((form: string) => string) | undefined) {
+    this.#translate = translate;
+    for (const file of dataFiles('types')) {
+      const groupVersion = groupVersionOfFile(file);
+      this.#files.set(translate?.(groupVersion) ?? groupVersion, file);
+    }
+  }
+
+  get(key: string): TypeDeclaration | undefined {
+    return this.#group(groupVersionOf(key))?.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  get size(): number {
+    return this.#all().reduce((sum, group) => sum + group.size, 0);
+  }
+
+  *entries(): MapIterator<[string, TypeDeclaration]> {
+    for (const group of this.#all()) yield* group;
+  }
+
+  *keys(): MapIterator<string> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  *values(): MapIterator<TypeDeclaration> {
+    for (const [, declaration] of this.entries()) yield declaration;
+  }
+
+  [Symbol.iterator](): MapIterator<[string, TypeDeclaration]> {
+    return this.entries();
+  }
+
+  forEach(
+    visit: (value: TypeDeclaration, key: string, map: ReadonlyMap<string, TypeDeclaration>) => void,
+    thisArg?: unknown,
+  ): void {
+    for (const [key, declaration] of this.entries()) visit.call(thisArg, declaration, key, this);
+  }
+
+  #all(): readonly Loaded[] {
+    return [...this.#files.keys()].flatMap((groupVersion) => this.#group(groupVersion) ?? []);
+  }
+
+  #group(groupVersion: string): Loaded | undefined {
+    const known = this.#loaded.get(groupVersion);
+    if (known !== undefined) return known;
+    const file = this.#files.get(groupVersion); // a key may come from a client: only names of the list are opened
+    if (file === undefined) return undefined;
+    const loaded = this.#read(file);
+    this.#loaded.set(groupVersion, loaded);
+    return loaded;
+  }
+
+  #read(file: string): Loaded {
+    const declared = Object.entries(readData<Readonly<Record<string, TypeDeclaration>>>(`types/${file}`));
+    const translate = this.#translate;
+    if (translate === undefined) return new Map(declared);
+    return new Map(
+      declared.map(([key, declaration]) => [
+        translate(key),
+        translatedTree(declaration, translate) as TypeDeclaration, // same form, other words
+      ]),
+    );
+  }
+}
