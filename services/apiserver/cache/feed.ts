@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  revision,
+  StoreError,
+  type KeyValueStore,
+  type Revision,
+  type StoreEvent,
+  type StoreWatch,
+} from '../../storage/store.js';
+import type { ResourceCache } from './resource-cache.js';
+
+export interface FeedLog {
+  info(message: string, keys?: object): void;
+  warn(message: string, keys?: object): void;
+}
+
+export interface FeedOptions {
+  readonly store: KeyValueStore;
+  /** Ends in "/"; every key of ours starts with it. */
+  readonly prefix: string;
+  readonly log: FeedLog;
+  /** How often the feed is held against the store's head. */
+  readonly checkEveryMs?: number;
+  /** A feed that is behind the head for longer than this is not healthy. */
+  readonly maxLagMs?: number;
+}
+
+const PAGE = 1000;
+const RETRY_MS = 200;
+const CHECK_EVERY_MS = 5_000;
+const MAX_LAG_MS = 15_000;
+
+/**
+ * The one change feed of the process (design, decision 6): loads everything under the prefix, then follows a single
+ * watch, decodes each change once and hands it to the cache of its resource.
+ *
+ * Order of events at each batch: caches take all changes, `revision` moves, waiters wake up, watchers are flushed in the
+ * next turn of the event loop, so that changes which arrive together leave in one write.
+ */
+export class Feed {
+  readonly #o: FeedOptions;
+  readonly #caches = new Map<string, ResourceCache>();
+  #revision = 0;
+  #loaded = false;
+  #connected = false;
+  #watch: StoreWatch | undefined;
+  #waiters: { readonly revision: number; readonly wake: () => void }[] = [];
+  #flushing = false;
+  /** When the feed was last seen to be at or beyond a head that the store had told. */
+  #soundAtMs = 0;
+  #onLoaded: (() => void)[] = [];
+
+  constructor(o: FeedOptions) {
+    this.#o = o;
+  }
+
+  /** Up to where the caches have followed the store. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Everything has been loaded at least once. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /** Loaded, and the watch has its store. */
+  get ready(): boolean {
+    return this.#loaded && this.#connected;
+  }
+
+  /** False when the feed has not been seen to keep up for too long, though its watch may look well. */
+  get sound(): boolean {
+    return Date.now() - this.#soundAtMs <= (this.#o.maxLagMs ?? MAX_LAG_MS);
+  }
+
+  /** Has to be called before `run`: a cache that comes later starts empty. */
+  register(cache: ResourceCache): void {
+    this.#caches.set(cache.keys.prefix, cache);
+  }
+
+  caches(): Iterable<ResourceCache> {
+    return this.#caches.values();
+  }
+
+  /** Resolves once everything has been loaded. @throws `signal.reason` */
+  async whenLoaded(signal: AbortSignal): Promise<void> {
+    if (this.#loaded) return;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      this.#onLoaded.push(resolve);
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+  }
+
+  /**
+   * Resolves true when the feed has reached `target`, false after `timeoutMs`. Costs nothing when it has already.
+   */
+  waitFor(target: number, timeoutMs: number): Promise<boolean> {
+    if (this.#revision >= target) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((w) => w !== waiter);
+        resolve(false);
+      }, timeoutMs);
+      const waiter = {
+        revision: target,
+        wake: (): void => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      this.#waiters.push(waiter);
+    });
+  }
+
+  /** Asks the store where its feed stands: needed when others write to it. */
+  requestProgress(): void {
+    this.#watch?.requestProgress();
+  }
+
+  /** Follows the store until `signal` fires. Never throws; what fails is tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const check = setInterval(() => void this.#check(signal), this.#o.checkEveryMs ?? CHECK_EVERY_MS);
+    try {
+      while (!signal.aborted) {
+        try {
+          const from = await this.#load(signal);
+          await this.#follow(from, signal);
+        } catch (err) {
+          if (signal.aborted) return;
+          this.#connected = false;
+          this.#o.log.warn('Change feed starts over', { err });
+          await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        }
+      }
+    } finally {
+      clearInterval(check);
+      this.#watch?.close();
+      this.#connected = false;
+    }
+  }
+
+  async #load(signal: AbortSignal): Promise<Revision> {
+    const { store, prefix } = this.#o;
+    const perCache = new Map([...this.#caches.values()].map((c) => [c, [] as NonNullable<ReturnType<typeof c.decode>>[]]));
+    let at: Revision | undefined;
+    let from: string | undefined;
+    for (;;) {
+      const page = await store.range(
+        prefix,
+        { limit: PAGE, ...(at === undefined ? {} : { revision: at }), ...(from === undefined ? {} : { from }) },
+        signal,
+      );
+      at ??= page.revision;
+      for (const kv of page.kvs) {
+        const cache = this.#cacheOf(kv.key);
+        const object = cache?.decode(kv.key, kv.value, kv.modRevision);
+        if (cache !== undefined && object !== undefined) perCache.get(cache)?.push(object);
+      }
+      const last = page.kvs.at(-1);
+      if (!page.more || last === undefined) break;
+      from = `${last.key}\0`;
+    }
+    for (const [cache, objects] of perCache) cache.load(objects, at);
+    this.#moveTo(at);
+    this.#soundAtMs = Date.now();
+    return at;
+  }
+
+  /** Returns never but by an error: the watch ended, and everything has to be loaded again. */
+  async #follow(loadedAt: Revision, signal: AbortSignal): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      const stop = (): void => {
+        watch.close();
+        reject(signal.reason as Error);
+      };
+      const watch = this.#o.store.watch(
+        { prefix: this.#o.prefix, from: revision(loadedAt + 1) },
+        {
+          events: (batch) => this.#take(batch),
+          progress: (r) => this.#moveTo(r),
+          connected: (up) => {
+            this.#connected = up;
+          },
+          ended: (error: StoreError) => {
+            signal.removeEventListener('abort', stop);
+            reject(error);
+          },
+        },
+      );
+      this.#watch = watch;
+      this.#connected = true;
+      this.#loaded = true;
+      for (const resolve of this.#onLoaded.splice(0)) resolve();
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
+    });
+  }
+
+  #take(batch: readonly StoreEvent[]): void {
+    for (const event of batch) this.#cacheOf(event.key)?.apply(event);
+    const last = batch.at(-1);
+    if (last !== undefined) this.#moveTo(last.modRevision);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      for (const cache of this.#caches.values()) if (cache.watchers.dirty) cache.watchers.flush();
+    });
+  }
+
+  #moveTo(to: number): void {
+    if (to <= this.#revision) return;
+    this.#revision = to;
+    if (this.#waiters.length === 0) return;
+    const reached = this.#waiters.filter((w) => w.revision <= to);
+    if (reached.length === 0) return;
+    this.#waiters = this.#waiters.filter((w) => w.revision > to);
+    for (const waiter of reached) waiter.wake();
+  }
+
+  /** `<prefix><group>/<resource>/…` */
+  #cacheOf(key: string): ResourceCache | undefined {
+    const group = key.indexOf('/', this.#o.prefix.length);
+    const resource = group < 0 ? -1 : key.indexOf('/', group + 1);
+    return resource < 0 ? undefined : this.#caches.get(key.slice(0, resource + 1));
+  }
+
+  /** The canary: a watch that has silently stopped looks well to every other check. */
+  async #check(signal: AbortSignal): Promise<void> {
+    try {
+      const head = await this.#o.store.head(signal);
+      if (this.#revision < head) this.requestProgress();
+      if (await this.waitFor(head, this.#o.maxLagMs ?? MAX_LAG_MS)) this.#soundAtMs = Date.now();
+    } catch (err) {
+      if (!signal.aborted) this.#o.log.warn('Change feed could not be checked', { err });
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { StatusError } from '../../machinery/meta/status.js';
+import { isStoreError, type KeyValueStore, type Revision } from '../../storage/store.js';
+import type { Feed } from './feed.js';
+
+/** Longest that a consistent read waits for the feed. */
+const FRESH_WITHIN_MS = 3_000;
+/** How often progress is asked for while somebody waits: revisions that others wrote bring no event. */
+const PROGRESS_EVERY_MS = 100;
+
+/**
+ * Lets a read through when the cache is as new as the store was when the read arrived (design, decision 7).
+ *
+ * One question to the store is under way at a time. A read that arrives meanwhile cannot use it (the answer may be
+ * older than the read), so it shares the next one with everybody else who arrives in the same while.
+ */
+export class ConsistentReadGate {
+  readonly #store: KeyValueStore;
+  readonly #feed: Feed;
+  #asking = false;
+  #current: Promise<Revision> | undefined;
+  #next: Promise<void> | undefined;
+  #polling: NodeJS.Timeout | undefined;
+  #waiting = 0;
+
+  constructor(store: KeyValueStore, feed: Feed) {
+    this.#store = store;
+    this.#feed = feed;
+  }
+
+  /**
+   * Takes no signal: the question is shared, so a reader that goes away must not stop it, and it is bounded anyway.
+   *
+   * @throws {StatusError} Timeout (504) when the feed does not get there within 3 s.
+   */
+  fresh(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    if (!this.#asking) return this.#ask();
+    return (this.#next = this.#afterThis());
+  }
+
+  /** Waits until the feed has reached `revision`, for at most `timeoutMs`; false when it has not. */
+  async reached(revision: number, timeoutMs: number): Promise<boolean> {
+    if (this.#feed.revision >= revision) return true;
+    this.#waiting++;
+    this.#polling ??= setInterval(() => this.#feed.requestProgress(), PROGRESS_EVERY_MS);
+    try {
+      return await this.#feed.waitFor(revision, timeoutMs);
+    } finally {
+      if (--this.#waiting === 0) {
+        clearInterval(this.#polling);
+        this.#polling = undefined;
+      }
+    }
+  }
+
+  async #ask(): Promise<void> {
+    this.#asking = true;
+    const startedAt = Date.now();
+    const tooLate = new AbortController();
+    const timer = setTimeout(() => tooLate.abort(new Error('The store did not answer in time')), FRESH_WITHIN_MS);
+    let head: Revision;
+    try {
+      this.#current = this.#store.head(tooLate.signal);
+      head = await this.#current;
+    } catch (err) {
+      throw tooSlow(err);
+    } finally {
+      clearTimeout(timer);
+      this.#asking = false;
+    }
+    const left = Math.max(0, FRESH_WITHIN_MS - (Date.now() - startedAt));
+    if (!(await this.reached(head, left))) throw tooSlow(undefined);
+  }
+
+  async #afterThis(): Promise<void> {
+    const startedAt = Date.now();
+    await this.#current?.catch(() => undefined);
+    this.#next = undefined; // whoever comes from here on shares the question after this one
+    if (Date.now() - startedAt > FRESH_WITHIN_MS) throw tooSlow(undefined);
+    await this.#ask();
+  }
+}
+
+function tooSlow(cause: unknown): StatusError {
+  const away = cause !== undefined && !isStoreError(cause, 'closed');
+  const why = away ? 'the store did not answer in time' : 'the cache did not catch up with the store in time';
+  return new StatusError('Timeout', `Timeout: consistent read was not possible: ${why}`, {
+    cause,
+    details: { retryAfterSeconds: 1 },
+  });
+}

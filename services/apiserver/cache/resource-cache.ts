@@ -1,0 +1,145 @@
+import type { StoreEvent } from '../../storage/store.js';
+import { CachedObject, type ObjectLayout } from './cached-object.js';
+import { Change, History, type HistoryBudget } from './history.js';
+import { OrderedObjects, type Snapshot } from './ordered.js';
+import { Snapshots } from './snapshots.js';
+import { Watchers } from './watchers.js';
+
+const SNAPSHOTS_MAX = 32;
+const SNAPSHOT_RETAIN_MS = 5 * 60_000;
+
+/** Where a resource's objects lie in the store. */
+export interface ResourceKeys {
+  /** `<registry prefix>/<group or core>/<resource>/` */
+  readonly prefix: string;
+  readonly namespaced: boolean;
+}
+
+/** Splits a key below `keys.prefix` into namespace and name; undefined when it is no object's key. */
+export function parseKey(keys: ResourceKeys, key: string): { namespace: string; name: string } | undefined {
+  const rest = key.slice(keys.prefix.length);
+  const slash = rest.indexOf('/');
+  if (!keys.namespaced) return rest !== '' && slash < 0 ? { namespace: '', name: rest } : undefined;
+  if (slash <= 0 || slash === rest.length - 1 || rest.includes('/', slash + 1)) return undefined;
+  return { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
+}
+
+/** A half-open range of keys: one namespace of a resource, or all of it. */
+export interface KeyRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * All objects of one resource as of the feed's revision, with a bounded history for watchers. Written by the feed only.
+ */
+export class ResourceCache {
+  readonly keys: ResourceKeys;
+  readonly layout: ObjectLayout;
+  readonly history: History;
+  readonly watchers: Watchers;
+  readonly #budget: HistoryBudget;
+  readonly #snapshots = new Snapshots({ max: SNAPSHOTS_MAX, retainMs: SNAPSHOT_RETAIN_MS });
+  #byKey = new Map<string, CachedObject>();
+  #ordered = new OrderedObjects();
+  /** Revision of the newest change here; the state has been the same ever since. */
+  #changedAt = 0;
+  /** Objects that this process wrote and will see on the feed: encoded once for the response and the cache. */
+  readonly #expected = new Map<string, CachedObject>();
+
+  constructor(keys: ResourceKeys, layout: ObjectLayout, budget: HistoryBudget) {
+    this.keys = keys;
+    this.layout = layout;
+    this.#budget = budget;
+    this.history = new History(budget, 0);
+    this.watchers = new Watchers(this.history);
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(key: string): CachedObject | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** The live state; read it before the next await. */
+  get current(): Snapshot {
+    return this.#ordered;
+  }
+
+  /** Keys of one namespace, or of all ('' as `namespace`). */
+  range(namespace: string): KeyRange {
+    const from = namespace === '' ? this.keys.prefix : `${this.keys.prefix}${namespace}/`;
+    return { from, to: `${from.slice(0, -1)}0` }; // '0' follows '/'
+  }
+
+  /**
+   * The state as of `revision`, when it is at hand: a kept snapshot, or the present state when nothing has changed since.
+   *
+   * @param feedRevision Up to where the cache has followed the store.
+   */
+  at(revision: number, feedRevision: number): Snapshot | undefined {
+    if (revision >= this.#changedAt && revision <= feedRevision) return this.#ordered;
+    return this.#snapshots.get(revision);
+  }
+
+  /** Keeps the present state for continue tokens that name `revision`. */
+  keepSnapshot(revision: number): void {
+    this.#snapshots.keep(revision, this.#ordered.snapshot());
+  }
+
+  /** Names an object that was just written, before the feed shows it. Dropped when something newer is there already. */
+  expect(object: CachedObject): void {
+    const known = this.#byKey.get(object.key);
+    if (known !== undefined && known.revision >= object.revision) return;
+    if (this.#expected.size >= 1024) this.#expected.clear(); // the feed is far behind: it decodes for itself
+    this.#expected.set(object.key, object);
+  }
+
+  /** Takes the whole state anew; watchers have to start over. */
+  load(objects: readonly CachedObject[], revision: number): void {
+    this.#byKey = new Map(objects.map((o) => [o.key, o]));
+    this.#ordered = new OrderedObjects();
+    for (const object of objects) this.#ordered.set(object);
+    this.#changedAt = revision;
+    this.#snapshots.clear();
+    this.#expected.clear();
+    this.history.restart(revision);
+    this.watchers.expireAll();
+  }
+
+  /** Takes one change of the feed. Watchers get it at the next `watchers.flush()`. */
+  apply(event: StoreEvent): void {
+    const previous = this.#byKey.get(event.key);
+    const object = event.type === 'put' ? this.#decode(event) : previous?.at(event.modRevision);
+    this.#changedAt = event.modRevision;
+    if (object === undefined) return; // a deletion of what was never seen
+    if (event.type === 'put') {
+      this.#byKey.set(event.key, object);
+      this.#ordered.set(object);
+    } else {
+      this.#byKey.delete(event.key);
+      this.#ordered.delete(event.key);
+    }
+    const change = new Change(object, previous, event.type === 'delete', this.#budget.now());
+    this.history.append(change);
+    this.watchers.collect(change);
+  }
+
+  /** An object of the store's bytes; undefined when the key is none of ours. */
+  decode(key: string, value: Buffer, revision: number): CachedObject | undefined {
+    const parsed = parseKey(this.keys, key);
+    if (parsed === undefined) return undefined;
+    return CachedObject.fromStored(key, parsed.namespace, parsed.name, revision, value, this.layout);
+  }
+
+  #decode(event: StoreEvent): CachedObject | undefined {
+    const expected = this.#expected.get(event.key);
+    if (expected !== undefined && expected.revision <= event.modRevision) {
+      this.#expected.delete(event.key);
+      if (expected.revision === event.modRevision) return expected;
+    }
+    return this.decode(event.key, event.value, event.modRevision);
+  }
+}

@@ -1,0 +1,115 @@
+import type { SubresourceDeclaration } from '../../machinery/types/declarations.js';
+import { badRequest } from '../../machinery/meta/status.js';
+import type { ServedApi } from '../registry/served.js';
+import type { RequestInfo, RequestVerb, ResourceRequest, Stage } from './request.js';
+
+const ITEM_VERBS: Readonly<Record<string, RequestVerb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+const COLLECTION_VERBS: Readonly<Record<string, RequestVerb>> = {
+  ...ITEM_VERBS,
+  GET: 'list',
+  HEAD: 'list',
+  DELETE: 'deletecollection',
+};
+/** Sub-resources that pass a connection on. */
+const CONNECT = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
+
+/** Works out what a request is about; everything further in reads `state.info`. */
+export const requestInfo =
+  (api: ServedApi): Stage =>
+  (ctx, next) => {
+    const url = ctx.req.url ?? '/';
+    const mark = url.indexOf('?');
+    ctx.state.query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+    ctx.state.info = parseRequest(api, ctx.method, mark < 0 ? url : url.slice(0, mark), ctx.state.query);
+    return next();
+  };
+
+/** @throws {StatusError} BadRequest for a path that cannot be decoded. */
+export function parseRequest(api: ServedApi, method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = path.split('/').slice(1).map(decodeSegment);
+  const [root, ...rest] = parts;
+  const isCore = root === 'api' && rest.length >= 2;
+  const isNamed = root === 'apis' && rest.length >= 3;
+  if (!isCore && !isNamed) return { kind: 'path', verb: method.toLowerCase(), path };
+  const [group = '', version = '', ...below] = isCore ? ['', ...rest] : rest;
+  return resourceRequest(api, method, group, version, below, query, path);
+}
+
+function resourceRequest(
+  api: ServedApi,
+  method: string,
+  group: string,
+  version: string,
+  below: readonly string[],
+  query: URLSearchParams,
+  path: string,
+): RequestInfo {
+  const watchPath = below[0] === 'watch' && below.length > 1; // the older form of watching
+  const at = watchPath ? below.slice(1) : below;
+  const { namespace, resource, name, subresource } = locate(at);
+  if (resource === '' || at.length > (namespace === '' ? 3 : 5) + (CONNECT.has(subresource) ? Infinity : 0)) {
+    return { kind: 'path', verb: method.toLowerCase(), path };
+  }
+  const declaration = api.find(group, version, resource);
+  return {
+    kind: 'resource',
+    verb: verbOf(method, name, subresource, watchPath, query),
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+    declaration,
+    subresourceDeclaration: findSubresource(declaration?.subresources, subresource),
+  };
+}
+
+/** `namespaces/x/pods/y/status`, `pods/y`, `namespaces/x`, `namespaces/x/status` */
+function locate(
+  at: readonly string[],
+): Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'> {
+  const [first = '', second = '', third = '', fourth = '', fifth = ''] = at;
+  const ofNamespace = first === 'namespaces' && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
+  if (first !== 'namespaces' || ofNamespace) {
+    const namespace = ofNamespace ? second : '';
+    return { namespace, resource: first, name: second, subresource: third };
+  }
+  return { namespace: second, resource: third, name: fourth, subresource: fifth };
+}
+const NAMESPACE_PARTS = new Set(['status', 'finalize']);
+
+function verbOf(method: string, name: string, subresource: string, watchPath: boolean, query: URLSearchParams): RequestVerb {
+  if (CONNECT.has(subresource)) return 'connect';
+  const verb = (name === '' ? COLLECTION_VERBS : ITEM_VERBS)[method] ?? 'connect';
+  const reads = verb === 'get' || verb === 'list';
+  return reads && subresource === '' && (watchPath || isTrue(query.get('watch'))) ? 'watch' : verb;
+}
+
+const isTrue = (value: string | null): boolean => value !== null && value !== '0' && value.toLowerCase() !== 'false';
+
+function findSubresource(
+  declared: readonly SubresourceDeclaration[] | undefined,
+  name: string,
+): SubresourceDeclaration | undefined {
+  return name === '' ? undefined : declared?.find((s) => s.name === name);
+}
+
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch (err) {
+    throw badRequest('The path has a malformed percent escape', err);
+  }
+  if (decoded.includes('\0')) throw badRequest('The path has a zero byte');
+  return decoded;
+}

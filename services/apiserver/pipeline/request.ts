@@ -1,0 +1,59 @@
+import type Koa from 'koa';
+import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
+
+export type RequestVerb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'connect';
+
+/** Who asks. */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A request about a resource, as its path and method say. */
+export interface ResourceRequest {
+  readonly kind: 'resource';
+  readonly verb: RequestVerb;
+  readonly group: string;
+  readonly version: string;
+  /** '' when the path names none. */
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** '' for a collection. */
+  readonly name: string;
+  /** What is served there; undefined is a 404. */
+  readonly declaration: ResourceDeclaration | undefined;
+  readonly subresourceDeclaration: SubresourceDeclaration | undefined;
+}
+
+/** Health, discovery, metrics and the like. */
+export interface PathRequest {
+  readonly kind: 'path';
+  /** The method in lower case. */
+  readonly verb: string;
+  readonly path: string;
+}
+
+export type RequestInfo = ResourceRequest | PathRequest;
+
+/** What the stages of the pipeline find out, each for those after it. */
+export interface RequestState {
+  info: RequestInfo;
+  /** The query's members; several values of one name: the first counts. */
+  query: URLSearchParams;
+  user: UserInfo;
+}
+
+export type Stage = Koa.Middleware<RequestState>;
+export type Context = Koa.ParameterizedContext<RequestState>;

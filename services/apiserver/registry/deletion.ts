@@ -1,0 +1,80 @@
+import type { ApiObject } from '../../machinery/meta/object.js';
+import { conflict, type ResourceName } from '../../machinery/meta/status.js';
+import type { DeleteOptions } from './delete-options.js';
+import type { Strategy } from './strategy.js';
+
+const ORPHAN = 'orphan';
+const FOREGROUND = 'foregroundDeletion';
+
+export type DeletionStep =
+  /** Nothing stands in the way. */
+  | { readonly do: 'remove' }
+  /** Write `object`: it is marked, and its finalizers or its owner finish the deletion. */
+  | { readonly do: 'mark'; readonly object: ApiObject }
+  /** It is marked already, and this request adds nothing. */
+  | { readonly do: 'nothing' };
+
+/** @throws {StatusError} Conflict */
+export function checkPreconditions(resource: ResourceName, object: ApiObject, { preconditions }: DeleteOptions): void {
+  const { name = '', uid = '', resourceVersion = '' } = object.metadata;
+  const differ = (what: string, asked: string, is: string): string =>
+    `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw conflict(resource, name, differ('UID', preconditions.uid, uid));
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw conflict(resource, name, differ('ResourceVersion', preconditions.resourceVersion, resourceVersion));
+  }
+}
+
+/**
+ * What a delete request does to an object (spec 1, 3.1). Pure: `object` is not changed.
+ *
+ * @param nowMs The time of the request.
+ */
+export function nextDeletionStep(
+  strategy: Strategy,
+  object: ApiObject,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionStep {
+  const finalizers = finalizersFor(object.metadata.finalizers ?? [], options);
+  const grace = strategy.gracePeriod?.(object, options) ?? 0;
+  const held = finalizers.length > 0 || (strategy.holdsDeletion?.(object) ?? false);
+  const marked = object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
+  const graceNow = object.metadata.deletionGracePeriodSeconds ?? 0;
+  if (!held && grace === 0) return { do: 'remove' };
+  if (marked && !(grace < graceNow)) {
+    const same = finalizers.length === (object.metadata.finalizers ?? []).length;
+    return same || held ? { do: 'nothing' } : { do: 'remove' };
+  }
+  const next = structuredClone(object);
+  next.metadata.deletionTimestamp = rfc3339(nowMs + grace * 1000);
+  next.metadata.deletionGracePeriodSeconds = grace;
+  if (next.metadata.generation !== undefined && next.metadata.generation > 0) next.metadata.generation++;
+  if (finalizers.length > 0) next.metadata.finalizers = finalizers;
+  else delete next.metadata.finalizers;
+  strategy.markDeleted?.(next);
+  return { do: 'mark', object: next };
+}
+
+/** Whether a write has just taken away the last thing that held a marked object. */
+export function deletionIsDue(strategy: Strategy, object: ApiObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  if (deletionTimestamp === undefined || deletionTimestamp === null) return false;
+  if (finalizers !== undefined && finalizers.length > 0) return false;
+  if ((deletionGracePeriodSeconds ?? 0) > 0) return false;
+  return !(strategy.holdsDeletion?.(object) ?? false);
+}
+
+/** The propagation policy lives on as a finalizer that the garbage collector takes off. */
+function finalizersFor(present: readonly string[], o: DeleteOptions): string[] {
+  const policy =
+    o.propagationPolicy ?? (o.orphanDependents === undefined ? undefined : o.orphanDependents ? 'Orphan' : 'Background');
+  if (policy === undefined) return [...present];
+  const others = present.filter((f) => f !== ORPHAN && f !== FOREGROUND);
+  if (policy === 'Background') return others;
+  return [...others, policy === 'Orphan' ? ORPHAN : FOREGROUND];
+}
+
+const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util';
+import { validateMetadata, validateMetadataUpdate } from '../../machinery/meta/metadata.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import { newUid } from '../../machinery/meta/random.js';
+import { badRequest, conflict, field, invalid, type FieldError } from '../../machinery/meta/status.js';
+import { now } from '../../machinery/meta/time.js';
+import type { StoredResource } from './resource.js';
+import type { ServedResource } from './resources.js';
+
+/** Where a request says that the object lives. */
+export interface Place {
+  /** '' for a cluster-scoped object. */
+  readonly namespace: string;
+  /** '' on create: the body names it. */
+  readonly name: string;
+}
+
+/** The body may leave out what the path says, and may not contradict it. @throws {StatusError} BadRequest */
+export function matchPlace(body: ApiObject, place: Place): void {
+  const { name = '', namespace = '' } = body.metadata;
+  if (place.name !== '' && name !== '' && name !== place.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${place.name})`);
+  }
+  if (namespace !== '' && namespace !== place.namespace) {
+    throw badRequest(
+      `the namespace of the provided object does not match the namespace sent on the request (${namespace} and ${place.namespace})`,
+    );
+  }
+  if (place.name !== '') body.metadata.name = place.name;
+  if (place.namespace === '') delete body.metadata.namespace;
+  else body.metadata.namespace = place.namespace;
+}
+
+/** Gives a new object what the server owns. `object` is in the storage version. */
+export function prepareForCreate(stored: StoredResource, object: ApiObject): void {
+  const { metadata } = object;
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  metadata.uid = newUid();
+  metadata.creationTimestamp = now();
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  delete metadata.managedFields;
+  if (stored.strategy.generation === 'none') delete metadata.generation;
+  else metadata.generation = 1;
+  if (hasStatus(stored)) dropStatus(object);
+  stored.strategy.prepareForCreate?.(object);
+}
+
+/** @throws {StatusError} Invalid, with every cause */
+export function validateForCreate(stored: StoredResource, object: ApiObject): void {
+  const { hub, strategy } = stored;
+  const errors = [...validateMetadata(object.metadata, hub), ...(strategy.validate?.(object) ?? [])];
+  if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
+}
+
+/** Which part of an object a request may write. */
+export type Part = '' | 'status' | 'finalize';
+
+/**
+ * Turns what a client sent into the next state: identity, the other parts and what the server owns come from the stored
+ * object.
+ *
+ * @param next Changed in place, or not used at all (`status`): use what is returned.
+ * @throws {StatusError} Conflict for another uid or an old resourceVersion; Invalid when one is required
+ */
+export function prepareForUpdate(served: ServedResource, part: Part, next: ApiObject, old: ApiObject): ApiObject {
+  const { stored, declaration } = served;
+  checkIdentity(served, next, old);
+  if (!declaration.unconditionalUpdate && isUnset(next.metadata.resourceVersion)) {
+    throw invalid(stored.hub, old.metadata.name ?? '', [
+      field.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
+  }
+  if (part === 'status') return withPart(old, 'status', next['status']);
+  if (part === 'finalize') return withFinalizers(old, next);
+  keepOwned(next, old);
+  if (hasStatus(stored)) {
+    dropStatus(next);
+    if (old['status'] !== undefined) next['status'] = old['status'];
+  }
+  stored.strategy.prepareForUpdate?.(next, old);
+  moveGeneration(stored, next, old);
+  return next;
+}
+
+/** @throws {StatusError} Invalid, with every cause */
+export function validateForUpdate(stored: StoredResource, next: ApiObject, old: ApiObject): void {
+  const { hub, strategy } = stored;
+  const errors = [
+    ...validateMetadata(next.metadata, hub),
+    ...validateMetadataUpdate(next.metadata, old.metadata),
+    ...changedImmutables(strategy.immutable, next, old),
+    ...(strategy.validate?.(next) ?? []),
+    ...(strategy.validateUpdate?.(next, old) ?? []),
+  ];
+  if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
+}
+
+function checkIdentity(served: ServedResource, next: ApiObject, old: ApiObject): void {
+  const { declaration } = served;
+  const { name = '', uid = '', resourceVersion } = old.metadata;
+  if (next.metadata.uid !== undefined && next.metadata.uid !== '' && next.metadata.uid !== uid) {
+    throw conflict(
+      declaration,
+      name,
+      `Precondition failed: UID in precondition: ${next.metadata.uid}, UID in object meta: ${uid}`,
+    );
+  }
+  if (!isUnset(next.metadata.resourceVersion) && next.metadata.resourceVersion !== resourceVersion) {
+    throw conflict(
+      declaration,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+  }
+}
+
+const isUnset = (resourceVersion: string | undefined): boolean =>
+  resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0';
+
+const OWNED = [
+  'generateName',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'managedFields',
+] as const;
+
+function keepOwned(next: ApiObject, old: ApiObject): void {
+  const owned = Object.fromEntries(OWNED.flatMap((key) => (Object.hasOwn(old.metadata, key) ? [[key, old.metadata[key]]] : [])));
+  for (const key of OWNED) Reflect.deleteProperty(next.metadata, key);
+  delete next.metadata.selfLink;
+  Object.assign(next.metadata, owned);
+}
+
+function moveGeneration({ strategy }: StoredResource, next: ApiObject, old: ApiObject): void {
+  if (strategy.generation === 'none') return;
+  const changed =
+    strategy.generation === 'spec'
+      ? !isDeepStrictEqual(next['spec'], old['spec'])
+      : !isDeepStrictEqual(body(next), body(old));
+  if (changed) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+/** Everything but metadata and status. */
+function body({ metadata: _metadata, ['status']: _status, ...rest }: ApiObject): object {
+  return rest;
+}
+
+function changedImmutables(
+  immutable: readonly (readonly string[])[],
+  next: ApiObject,
+  old: ApiObject,
+): FieldError[] {
+  return immutable
+    .filter((path) => !isDeepStrictEqual(valueAt(next, path), valueAt(old, path)))
+    .map((path) => field.invalid(path.join('.'), valueAt(next, path) ?? null, 'field is immutable'));
+}
+
+function valueAt(object: ApiObject, path: readonly string[]): unknown {
+  let here: unknown = object;
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Record<string, unknown>)[step];
+  }
+  return here;
+}
+
+/** Whether status is a part of its own. */
+const hasStatus = ({ hub }: StoredResource): boolean => hub.subresources.some((s) => s.name === 'status');
+
+/** Types that always show a status show an empty one. */
+function dropStatus(object: ApiObject): void {
+  if (object['status'] !== undefined) object['status'] = {};
+}
+
+function withPart(old: ApiObject, part: string, value: unknown): ApiObject {
+  const next: ApiObject = { ...old, metadata: { ...old.metadata } };
+  if (value === undefined) Reflect.deleteProperty(next, part);
+  else next[part] = value;
+  return next;
+}
+
+/** The only part of a namespace that `/finalize` writes. */
+function withFinalizers(old: ApiObject, next: ApiObject): ApiObject {
+  const spec = next['spec'] as { finalizers?: string[] } | undefined;
+  const { finalizers: _old, ...rest } = (old['spec'] ?? {}) as { finalizers?: string[] };
+  const kept = spec?.finalizers ?? [];
+  return withPart(old, 'spec', kept.length === 0 ? rest : { ...rest, finalizers: kept });
+}

@@ -1,0 +1,34 @@
+import type { ApiObject } from '../../machinery/meta/object.js';
+import type { FieldError } from '../../machinery/meta/status.js';
+import type { DeleteOptions } from './delete-options.js';
+
+/** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
+export interface Strategy {
+  /** Which part's changes move metadata.generation. `none`: the kind has no generation. */
+  readonly generation: 'none' | 'spec' | 'body';
+  /** Fields that never change once set, as paths, e.g. `spec.selector`. */
+  readonly immutable: readonly (readonly string[])[];
+  /** A finished deletion answers the last state instead of a Status. */
+  readonly returnsDeleted: boolean;
+  /** Members of an event carry a lease of this many seconds; 0 = kept for ever. */
+  readonly ttlSeconds: number;
+  /** Fills in what the server owns, before admission. `object` is in the storage version and may be changed. */
+  prepareForCreate?(object: ApiObject): void;
+  /** Puts back what this write may not change. */
+  prepareForUpdate?(next: ApiObject, old: ApiObject): void;
+  validate?(object: ApiObject): FieldError[];
+  validateUpdate?(next: ApiObject, old: ApiObject): FieldError[];
+  /** Seconds that a deletion leaves the object for its owner to wind down; undefined or 0 = remove at once. */
+  gracePeriod?(object: ApiObject, options: DeleteOptions): number | undefined;
+  /** Whether a marked object without finalizers still has to wait, e.g. for a namespace's spec.finalizers. */
+  holdsDeletion?(object: ApiObject): boolean;
+  /** Changes an object as its deletion starts. */
+  markDeleted?(object: ApiObject): void;
+}
+
+export const DEFAULT_STRATEGY: Strategy = {
+  generation: 'none',
+  immutable: [],
+  returnsDeleted: false,
+  ttlSeconds: 0,
+};

@@ -1,0 +1,227 @@
+import { revision, StoreError, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
+import { Change, encodeFrame } from '../cache/history.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import type { Feed } from '../cache/feed.js';
+import { frameFor, type GroupKey, type Watcher, type WatchSink } from '../cache/watchers.js';
+import type { StoredResource } from './resource.js';
+
+/** Most bytes of initial events that go out in one write. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Where a watch begins. */
+export type WatchBegin =
+  /** With a synthetic ADDED for everything that there is. */
+  | { readonly at: 'state'; readonly encodeInitial: (object: CachedObject) => Buffer; readonly after?: () => Buffer }
+  /** With the first change after this revision, which the feed has reached. */
+  | { readonly at: 'change'; readonly revision: number };
+
+/** A watch that is under way. */
+export interface WatchSession {
+  /** The sink can take more. */
+  resume(): void;
+  /** The revision up to which everything has been handed over; undefined while it is still catching up. */
+  deliveredTo(): number | undefined;
+  close(): void;
+}
+
+export const initialFrame = (object: CachedObject): Buffer => encodeFrame('ADDED', object);
+
+/** Starts watches: state first, then history (the cache's, or the store's where that goes back further), then live. */
+export class WatchService {
+  readonly #store: KeyValueStore;
+  readonly #feed: Feed;
+
+  constructor(store: KeyValueStore, feed: Feed) {
+    this.#store = store;
+    this.#feed = feed;
+  }
+
+  get revision(): number {
+    return this.#feed.revision;
+  }
+
+  /** Hands over nothing before the first `resume()`. */
+  start(stored: StoredResource, key: GroupKey, begin: WatchBegin, sink: WatchSink): WatchSession {
+    const { cache } = stored;
+    cache.watchers.flush(); // so that the history's end is also the end of what live watchers have got
+    const { history } = cache;
+    if (begin.at === 'state') {
+      const watcher = cache.watchers.add(key, sink, history.end);
+      return this.#session(stored, watcher, new Preface(initialChunks(stored, key, begin), sink));
+    }
+    if (begin.revision >= history.floor) {
+      const watcher = cache.watchers.add(key, sink, history.after(begin.revision));
+      return this.#session(stored, watcher, undefined);
+    }
+    const watcher = cache.watchers.add(key, sink, history.end);
+    const past = new StoredPast(this.#store, stored, key, begin.revision, this.#feed.revision, sink, () => watcher.close());
+    return this.#session(stored, watcher, past);
+  }
+
+  #session(stored: StoredResource, watcher: Watcher, first: Source | undefined): WatchSession {
+    const next = (): void => {
+      if (first === undefined || first.pump(next)) watcher.resume();
+    };
+    return {
+      resume: next,
+      deliveredTo: () => {
+        stored.cache.watchers.flush();
+        return watcher.live ? this.#feed.revision : undefined;
+      },
+      close: () => {
+        first?.close();
+        watcher.close();
+      },
+    };
+  }
+}
+
+/** What a watch delivers before it reads the cache's history. */
+interface Source {
+  /**
+   * Hands over what it can.
+   *
+   * @param ready Called later, once, when it comes to its end by itself.
+   * @returns True when it is at its end.
+   */
+  pump(ready: () => void): boolean;
+  close(): void;
+}
+
+class Preface implements Source {
+  readonly #chunks: Iterator<Buffer>;
+  readonly #sink: WatchSink;
+  #done = false;
+
+  constructor(chunks: Iterator<Buffer>, sink: WatchSink) {
+    this.#chunks = chunks;
+    this.#sink = sink;
+  }
+
+  pump(): boolean {
+    while (!this.#done) {
+      const next = this.#chunks.next();
+      if (next.done === true) this.#done = true;
+      else if (!this.#sink.write(next.value)) return false;
+    }
+    return true;
+  }
+
+  close(): void {
+    this.#done = true;
+  }
+}
+
+/** The objects are collected now (references only), encoded as the receiver takes them. */
+function initialChunks(
+  { cache }: StoredResource,
+  { scope, filter }: GroupKey,
+  { encodeInitial, after }: WatchBegin & { readonly at: 'state' },
+): Iterator<Buffer> {
+  const range = cache.range(scope.namespace);
+  const objects: CachedObject[] = [];
+  for (const object of cache.current.between(range.from, range.to)) {
+    if ((scope.name === '' || scope.name === object.name) && filter.matches(object)) objects.push(object);
+  }
+  return chunks(objects, encodeInitial, after?.());
+}
+
+function* chunks(
+  objects: readonly CachedObject[],
+  encode: (object: CachedObject) => Buffer,
+  last: Buffer | undefined,
+): Generator<Buffer> {
+  let frames: Buffer[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    const frame = encode(object);
+    frames.push(frame);
+    bytes += frame.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(frames);
+    [frames, bytes] = [[], 0];
+  }
+  if (last !== undefined) frames.push(last);
+  if (frames.length > 0) yield Buffer.concat(frames);
+}
+
+/**
+ * Changes that the cache's history no longer has, from the store: everything after `from` up to `until`, where the
+ * cache's history goes on.
+ */
+class StoredPast implements Source {
+  readonly #watch: StoreWatch;
+  readonly #sink: WatchSink;
+  #done = false;
+  #full = false;
+  #ready: (() => void) | undefined;
+
+  constructor(
+    store: KeyValueStore,
+    stored: StoredResource,
+    key: GroupKey,
+    from: number,
+    until: number,
+    sink: WatchSink,
+    lost: () => void,
+  ) {
+    this.#sink = sink;
+    const prefix = stored.cache.range(key.scope.namespace).from;
+    this.#watch = store.watch(
+      { prefix, from: revision(from + 1), withPrevious: true },
+      {
+        events: (batch) => {
+          const frames = batch
+            .filter((event) => event.modRevision <= until)
+            .map((event) => pastFrame(stored, key, event))
+            .filter((frame) => frame !== undefined);
+          if (frames.length > 0 && !this.#sink.write(Buffer.concat(frames))) this.#pause();
+          if ((batch.at(-1)?.modRevision ?? 0) >= until) this.#finish();
+        },
+        progress: (reached) => {
+          if (reached >= until) this.#finish();
+        },
+        ended: (_error: StoreError) => {
+          this.#done = true;
+          lost();
+          this.#sink.expired();
+        },
+      },
+    );
+    this.#watch.requestProgress();
+  }
+
+  pump(ready: () => void): boolean {
+    if (this.#done) return true;
+    this.#ready = ready;
+    if (this.#full) {
+      this.#full = false;
+      this.#watch.resume();
+    }
+    return false;
+  }
+
+  close(): void {
+    this.#done = true;
+    this.#watch.close();
+  }
+
+  #pause(): void {
+    this.#full = true;
+    this.#watch.pause();
+  }
+
+  #finish(): void {
+    if (this.#done) return;
+    this.close();
+    if (!this.#full) this.#ready?.(); // a full sink calls by itself when it has room
+  }
+}
+
+function pastFrame({ cache }: StoredResource, key: GroupKey, event: StoreEvent): Buffer | undefined {
+  const before =
+    event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);
+  const object = event.type === 'put' ? cache.decode(event.key, event.value, event.modRevision) : before;
+  if (object === undefined || (key.scope.name !== '' && key.scope.name !== object.name)) return undefined;
+  return frameFor(new Change(object, before, event.type === 'delete', 0), key.filter, key.encoder);
+}

@@ -1,0 +1,180 @@
+import { encodeObject } from '../../machinery/codec/encode.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import { alreadyExists, badRequest, conflict, notFound, StatusError } from '../../machinery/meta/status.js';
+import {
+  isStoreError,
+  NO_REVISION,
+  revision,
+  type KeyValueStore,
+  type LeaseId,
+  type Operation,
+  type Revision,
+  type TransactionResult,
+} from '../../storage/store.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { keyOf, type StoredResource } from './resource.js';
+
+/** How often a write starts again because somebody else was quicker. */
+const MAX_ATTEMPTS = 8;
+
+export interface WriterOptions {
+  readonly store: KeyValueStore;
+  /** Ends with the server. A client that goes away does not end its write: the outcome would be unknown to all. */
+  readonly signal: AbortSignal;
+  readonly leaseFor: (ttlSeconds: number) => Promise<LeaseId>;
+}
+
+/** What to do with an object, decided from its present state. Asked again, with the newer state, when a race is lost. */
+export type Decide = (current: CachedObject) => Promise<WriteDecision> | WriteDecision;
+
+export type WriteDecision =
+  | { readonly do: 'put'; readonly object: ApiObject }
+  | { readonly do: 'delete' }
+  | { readonly do: 'nothing' };
+
+/** The end of a write: what is stored now, or what was there last. */
+export interface Written {
+  readonly object: CachedObject;
+  readonly removed: boolean;
+}
+
+/**
+ * The last steps of every write: encode once, one transaction that compares the mod revision, splice the new revision.
+ * The cache is only a first guess at the present state; the transaction decides, and brings the state when it differs.
+ */
+export class Writer {
+  readonly #o: WriterOptions;
+
+  constructor(o: WriterOptions) {
+    this.#o = o;
+  }
+
+  /** @throws {StatusError} AlreadyExists */
+  async create(stored: StoredResource, object: ApiObject): Promise<CachedObject> {
+    const { name = '', namespace = '' } = object.metadata;
+    const key = keyOf(stored, namespace, name);
+    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, encodeObject(object)));
+    if (!result.succeeded) throw alreadyExists(stored.hub, name);
+    return result.written;
+  }
+
+  /**
+   * Changes or removes an object.
+   *
+   * @throws {StatusError} NotFound; Conflict when the race was lost too often; what `decide` throws, once it is sure
+   * that it judged the newest state
+   */
+  async change(stored: StoredResource, namespace: string, name: string, decide: Decide): Promise<Written> {
+    const key = keyOf(stored, namespace, name);
+    let current = stored.cache.get(key);
+    /** Whether `current` came from the store itself: the cache may be behind, so its word is not final. */
+    let sure = false;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const step = current === undefined ? undefined : await this.#attempt(stored, key, current, decide, sure);
+      if (step?.done !== undefined) return step.done;
+      if (current === undefined && sure) throw notFound(stored.hub, name);
+      current = step?.lostTo === undefined ? await this.#read(stored, key) : step.lostTo.current;
+      sure = true;
+    }
+    throw conflict(stored.hub, name, 'the object has been modified too often while this request tried; try again');
+  }
+
+  /**
+   * One round from a state that may be out of date.
+   *
+   * @returns `done`, or who was quicker, or {} when the newest state has to be asked for.
+   */
+  async #attempt(
+    stored: StoredResource,
+    key: string,
+    current: CachedObject,
+    decide: Decide,
+    sure: boolean,
+  ): Promise<{ readonly done?: Written; readonly lostTo?: { readonly current: CachedObject | undefined } }> {
+    let write: PendingWrite | undefined;
+    let removed = false;
+    try {
+      const decision = await decide(current);
+      removed = decision.do === 'delete';
+      if (decision.do === 'delete') {
+        write = { operation: { type: 'delete', key }, finish: (at) => current.at(at) };
+      } else if (decision.do === 'put') {
+        const value = encodeObject(decision.object);
+        if (!sameAsStored(current, value)) write = await this.#put(stored, key, value);
+      }
+    } catch (err) {
+      if (sure) throw err;
+      return {};
+    }
+    if (write === undefined) return sure ? { done: { object: current, removed: false } } : {};
+    const result = await this.#transact(key, revision(current.revision), write);
+    if (result.succeeded) return { done: { object: result.written, removed } };
+    const [kv] = result.found;
+    return { lostTo: { current: kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision) } };
+  }
+
+  async #read(stored: StoredResource, key: string): Promise<CachedObject | undefined> {
+    const { kv } = await this.#o.store.get(key, {}, this.#o.signal);
+    return kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision);
+  }
+
+  async #put(stored: StoredResource, key: string, value: Buffer): Promise<PendingWrite> {
+    const { ttlSeconds } = stored.strategy;
+    const lease = ttlSeconds > 0 ? { lease: await this.#o.leaseFor(ttlSeconds) } : {};
+    return {
+      operation: { type: 'put', key, value, ...lease },
+      finish: (at) => {
+        const seen = stored.cache.get(key);
+        if (seen?.revision === at) return seen; // the feed was quicker: one encoding serves both
+        const object = stored.cache.decode(key, value, at);
+        if (object === undefined) throw badRequest(`The name cannot be stored: ${JSON.stringify(key)}`);
+        stored.cache.expect(object);
+        return object;
+      },
+    };
+  }
+
+  async #transact(
+    key: string,
+    modRevision: Revision,
+    { operation, finish }: PendingWrite,
+  ): Promise<
+    | { readonly succeeded: true; readonly written: CachedObject }
+    | (TransactionResult & { readonly succeeded: false })
+  > {
+    let result: TransactionResult;
+    try {
+      const reread = modRevision === NO_REVISION ? {} : { otherwiseGet: [key] };
+      result = await this.#o.store.transact(
+        { conditions: [{ key, modRevision }], operations: [operation], ...reread },
+        this.#o.signal,
+      );
+    } catch (err) {
+      throw translate(err);
+    }
+    return result.succeeded ? { succeeded: true, written: finish(result.revision) } : result;
+  }
+}
+
+interface PendingWrite {
+  readonly operation: Operation;
+  readonly finish: (at: number) => CachedObject;
+}
+
+/** Equal bytes but for the revision: a write that would change nothing (spec 1, 3.2: no new version). */
+function sameAsStored(current: CachedObject, encoded: Buffer): boolean {
+  const { prefixLength } = current.layout;
+  const rest = current.bytes.length - encoded.length;
+  return (
+    rest > 0 &&
+    current.bytes.subarray(prefixLength + rest).equals(encoded.subarray(prefixLength)) &&
+    current.bytes.subarray(0, prefixLength).equals(encoded.subarray(0, prefixLength))
+  );
+}
+
+function translate(err: unknown): unknown {
+  if (isStoreError(err, 'tooLarge')) {
+    return new StatusError('RequestEntityTooLarge', 'The object is larger than the store accepts', { cause: err });
+  }
+  return err;
+}

@@ -1,0 +1,87 @@
+import { generateName } from '../../machinery/meta/random.js';
+import { hasReason, StatusError } from '../../machinery/meta/status.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import type { AdmissionRequest } from '../admission/types.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { negotiate } from '../http/negotiation.js';
+import { respondJson } from '../http/respond.js';
+import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { matchPlace, prepareForCreate, validateForCreate } from '../registry/prepare.js';
+import type { ServedResource } from '../registry/resources.js';
+import { answerObject } from './answers.js';
+import { objectBody } from './decode-body.js';
+import { dryRunParameter } from './parameters.js';
+import type { VerbDeps, VerbHandler } from './types.js';
+
+/** How often a made name is made again when somebody has it. */
+const NAME_ATTEMPTS = 8;
+
+export const create =
+  (deps: VerbDeps): VerbHandler =>
+  async (ctx, request, served) => {
+    const type = negotiate(ctx.get('Accept')); // refuse before anything is written
+    const dryRun = dryRunParameter(ctx.state.query);
+    const body = await objectBody(ctx, deps.limits, served);
+    matchPlace(body, { namespace: request.namespace, name: '' });
+    const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
+    if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
+    const object = await admitted(deps, ctx, request, served, body, dryRun);
+    if (dryRun) {
+      const shown = served.fromStorage(object);
+      await respondJson(ctx, 201, Buffer.from(JSON.stringify(shown)), type);
+      return;
+    }
+    await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);
+  };
+
+/** Everything up to the transaction: default, mutate, validate. */
+async function admitted(
+  { admission }: VerbDeps,
+  ctx: Context,
+  request: ResourceRequest,
+  served: ServedResource,
+  body: ApiObject,
+  dryRun: boolean,
+): Promise<ApiObject> {
+  const { stored } = served;
+  const object = served.toStorage(body);
+  prepareForCreate(stored, object);
+  const review: AdmissionRequest = {
+    operation: 'CREATE',
+    resource: served.declaration,
+    subresource: '',
+    namespace: request.namespace,
+    name: object.metadata.name ?? '',
+    object,
+    oldObject: undefined,
+    user: ctx.state.user,
+    dryRun,
+  };
+  await admission.mutate(review);
+  validateForCreate(stored, object);
+  await admission.validate(review);
+  return object;
+}
+
+async function store(
+  { writer }: VerbDeps,
+  served: ServedResource,
+  object: ApiObject,
+  nameIsMade: boolean,
+): Promise<CachedObject> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await writer.create(served.stored, object);
+    } catch (err) {
+      if (!nameIsMade || !hasReason(err, 'AlreadyExists')) throw err;
+      if (attempt === NAME_ATTEMPTS) throw noFreeName(err);
+      object.metadata.name = generateName(object.metadata.generateName ?? '');
+    }
+  }
+}
+
+const noFreeName = (cause: unknown): StatusError =>
+  new StatusError('AlreadyExists', 'The server was not able to generate a unique name for the object', {
+    cause,
+    details: { retryAfterSeconds: 1 },
+  });

@@ -1,0 +1,113 @@
+import { decodeObject } from '../../machinery/schema/decode.js';
+import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
+import { BODY_DECODERS } from '../../machinery/codec/bodies.js';
+import { badRequest } from '../../machinery/meta/status.js';
+import type { Catalog } from '../../machinery/types/declarations.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { readBody, type BodyLimits } from '../http/body.js';
+import { negotiate } from '../http/negotiation.js';
+import { respondJson } from '../http/respond.js';
+import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
+import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
+import type { ServedResource } from '../registry/resources.js';
+import type { WriteDecision, Written } from '../registry/writer.js';
+import { objectBytes } from './answers.js';
+import { contentType, unsupportedMediaType } from './decode-body.js';
+import { booleanParameter, dryRunParameter, integerParameter } from './parameters.js';
+import type { VerbDeps, VerbHandler } from './types.js';
+
+const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
+
+export const deleteOne =
+  (deps: VerbDeps): VerbHandler =>
+  async (ctx, request, served) => {
+    const type = negotiate(ctx.get('Accept'));
+    const options = await readDeleteOptions(ctx, deps.catalog, deps.limits);
+    const written = await removeObject(deps, ctx, request, served, request, options);
+    const finished = written.removed && !served.stored.strategy.returnsDeleted;
+    const body = finished ? successBytes(served, written.object) : objectBytes(served, written.object);
+    await respondJson(ctx, 200, body, type);
+  };
+
+/** Deletes or marks one object; `options` may name preconditions. Used for each object of a collection, too. */
+export async function removeObject(
+  { writer, admission }: VerbDeps,
+  ctx: Context,
+  request: ResourceRequest,
+  served: ServedResource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  options: DeleteOptions,
+): Promise<Written> {
+  const { stored } = served;
+  let wouldRemove = false;
+  const decide = async (current: CachedObject): Promise<WriteDecision> => {
+    const old = current.parse() as ApiObject; // we encoded it
+    checkPreconditions(served.declaration, old, options);
+    const { user } = ctx.state;
+    const resource = served.declaration;
+    await admission.validate({
+      operation: 'DELETE',
+      resource,
+      subresource: request.subresource,
+      namespace,
+      name,
+      object: undefined,
+      oldObject: old,
+      user,
+      dryRun: options.dryRun,
+    });
+    const step = nextDeletionStep(stored.strategy, old, options, Date.now());
+    wouldRemove = step.do === 'remove';
+    if (options.dryRun || step.do === 'nothing') return { do: 'nothing' };
+    return step.do === 'remove' ? { do: 'delete' } : { do: 'put', object: step.object };
+  };
+  const written = await writer.change(stored, namespace, name, decide);
+  return options.dryRun ? { ...written, removed: wouldRemove } : written;
+}
+
+function successBytes({ declaration }: ServedResource, object: CachedObject): Buffer {
+  const { metadata } = object.parse() as ApiObject; // we encoded it
+  return Buffer.from(
+    JSON.stringify({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: {
+        name: object.name,
+        ...(declaration.group === '' ? {} : { group: declaration.group }),
+        kind: declaration.resource,
+        uid: metadata.uid,
+      },
+    }),
+  );
+}
+
+/** From the body when there is one, else from the query. @throws {StatusError} */
+export async function readDeleteOptions(ctx: Context, catalog: Catalog, limits: BodyLimits): Promise<DeleteOptions> {
+  const dryRun = dryRunParameter(ctx.state.query);
+  const bytes = await readBody(ctx.req, limits);
+  if (bytes.length === 0) return deleteOptions(fromQuery(ctx.state.query), dryRun);
+  const type = contentType(ctx);
+  const decode = BODY_DECODERS.get(type);
+  if (decode === undefined) throw unsupportedMediaType(type, [...BODY_DECODERS.keys()]);
+  const parsed = await decode(bytes);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw badRequest('The body of a delete request must be a DeleteOptions object');
+  }
+  const kind = (parsed as JsonObject)['kind'] ?? 'DeleteOptions';
+  if (kind !== 'DeleteOptions') throw badRequest(`expected a DeleteOptions object in the body, got ${JSON.stringify(kind)}`);
+  const { value } = decodeObject(catalog.types, OPTIONS_TYPE, parsed);
+  return deleteOptions(value as JsonObject, dryRun);
+}
+
+function fromQuery(query: URLSearchParams): JsonObject {
+  const grace = integerParameter(query, 'gracePeriodSeconds');
+  const policy = query.get('propagationPolicy');
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === null || policy === '' ? {} : { propagationPolicy: policy }),
+    ...(query.has('orphanDependents') ? { orphanDependents: booleanParameter(query, 'orphanDependents') } : {}),
+  };
+}

@@ -1,0 +1,49 @@
+import { hasReason } from '../../machinery/meta/status.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { negotiate } from '../http/negotiation.js';
+import { respondJson } from '../http/respond.js';
+import { readDeleteOptions, removeObject } from './delete.js';
+import { selection, versionParameters } from './parameters.js';
+import type { VerbDeps, VerbHandler } from './types.js';
+
+/** Deletions under way at once for one request. */
+const WORKERS = 8;
+
+export const deleteCollection =
+  (deps: VerbDeps): VerbHandler =>
+  async (ctx, request, served) => {
+    const type = negotiate(ctx.get('Accept'));
+    const { query } = ctx.state;
+    const options = await readDeleteOptions(ctx, deps.catalog, deps.limits);
+    const { filter } = selection(query, served.declaration);
+    const page = await deps.reader.list(served.stored, {
+      ...versionParameters(query),
+      namespace: request.namespace,
+      filter,
+    });
+    const objects = page.objects();
+    const queue = objects.values();
+    const worker = async (): Promise<void> => {
+      for (const object of queue) {
+        if (ctx.req.destroyed && !ctx.req.complete) return; // nobody waits for the rest
+        await removeIfPresent(object);
+      }
+    };
+    const removeIfPresent = async (object: CachedObject): Promise<void> => {
+      try {
+        await removeObject(deps, ctx, request, served, object, options);
+      } catch (err) {
+        if (!hasReason(err, 'NotFound')) throw err; // somebody else was quicker: what was wanted has happened
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, worker));
+    const { group, resource } = served.declaration;
+    const status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: String(page.revision) },
+      status: 'Success',
+      details: { ...(group === '' ? {} : { group }), kind: resource },
+    };
+    await respondJson(ctx, 200, Buffer.from(JSON.stringify(status)), type);
+  };

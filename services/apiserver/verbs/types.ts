@@ -1,0 +1,25 @@
+import type { AdmissionChain } from '../admission/chain.js';
+import type { BodyLimits } from '../http/body.js';
+import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import type { Reader } from '../registry/reader.js';
+import type { ServedResource } from '../registry/resources.js';
+import type { Writer } from '../registry/writer.js';
+import type { Catalog } from '../../machinery/types/declarations.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { WatchService } from '../registry/watch-service.js';
+
+/** What the verbs work with. */
+export interface VerbDeps {
+  readonly catalog: Catalog;
+  readonly vocabulary: Vocabulary;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly watches: WatchService;
+  readonly admission: AdmissionChain;
+  readonly limits: BodyLimits;
+}
+
+/** One verb on a stored resource. Answers through `ctx`; throws StatusErrors. */
+export type VerbHandler = (ctx: Context, request: ResourceRequest, served: ServedResource) => Promise<void>;
+
+export type VerbTable = Readonly<Record<Exclude<RequestVerb, 'connect'>, VerbHandler>>;

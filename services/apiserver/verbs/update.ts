@@ -1,0 +1,13 @@
+import { changeObject } from './change.js';
+import { parsedBody } from './decode-body.js';
+import { dryRunParameter } from './parameters.js';
+import type { VerbDeps, VerbHandler } from './types.js';
+
+export const update =
+  (deps: VerbDeps): VerbHandler =>
+  async (ctx, request, served) => {
+    const dryRun = dryRunParameter(ctx.state.query);
+    const body = await parsedBody(ctx, deps.limits);
+    served.decode(body); // a body that is wrong is refused before anything is read
+    await changeObject(deps, ctx, request, served, () => served.decode(body), dryRun);
+  };
