@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 
 import {
   NO_REVISION,
@@ -71,6 +72,7 @@ export class Scene {
     this.#tests++;
     this.prefix = `/t${this.#tests}/`;
     this.signal = AbortSignal.timeout(TEST_MS);
+    setMaxListeners(0, this.signal); // hundreds of calls at once share it
   }
 
   closeWatches(): void {

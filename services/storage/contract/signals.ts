@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setMaxListeners } from 'node:events';
 
 import { isStoreError, revision, type KeyValueStore, type LeaseId } from '../store.js';
 import { Recorder } from './recorder.js';
@@ -34,6 +35,7 @@ export function signalsAndClose(s: Scene): void {
 
   it('throw the reason of a signal that fires while they wait', async () => {
     const abort = new AbortController();
+    setMaxListeners(0, abort.signal);
     const reason = new Error('enough');
     const writes = Array.from({ length: 20 }, (_, i) =>
       s.store.transact(

@@ -1,0 +1,171 @@
+import { StoreError, type Revision } from '../store.js';
+import type { Environment, Write } from './environment.js';
+import type { Change } from './records.js';
+
+/** What one caller waits for. */
+export interface Waiter {
+  /** Once the batch is durable, in the order of arrival. */
+  settle(): void;
+  fail(error: Error): void;
+}
+
+/** What is written in one go. */
+export interface Batch {
+  readonly writes: Write[];
+  readonly changes: Change[];
+  readonly waiters: Waiter[];
+  /** The newest revision in it; undefined when none was assigned. */
+  head: Revision | undefined;
+  bytes: number;
+}
+
+export interface GroupCommitOptions {
+  readonly env: Environment;
+  /** Called when a batch is durable and readable, before its waiters are answered. */
+  readonly released: (batch: Batch) => void;
+  /** Called once; nothing is written after that. */
+  readonly failed: (error: StoreError) => void;
+}
+
+/** Writes that may wait for the disk; more are refused. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING = 20_000;
+/** How long a caller waits for the disk. */
+const DEADLINE_MS = 10_000;
+/** A disk that has not answered for so long is given up. */
+const STUCK_MS = 60_000;
+
+const empty = (): Batch => ({ writes: [], changes: [], waiters: [], head: undefined, bytes: 0 });
+
+/**
+ * One flush for all who write at the same time. While one batch is on its way to the disk, the next one gathers; the
+ * answers of a batch, also those that only saw what others are about to write, are given when it is durable.
+ */
+export class GroupCommit {
+  readonly #o: GroupCommitOptions;
+  #gathering = empty();
+  #underway: Batch | undefined;
+  #finished: Promise<void> = Promise.resolve();
+  #started: NodeJS.Immediate | undefined;
+  #closed = false;
+
+  constructor(o: GroupCommitOptions) {
+    this.#o = o;
+  }
+
+  /** Whether an answer given now would not depend on anything that is not durable yet. */
+  get idle(): boolean {
+    return this.#underway === undefined && this.#gathering.waiters.length === 0 && this.#gathering.writes.length === 0;
+  }
+
+  /** @throws {StoreError} unavailable: too much waits already */
+  assertRoom(): void {
+    const { bytes, waiters } = this.#gathering;
+    if (bytes > MAX_WAITING_BYTES || waiters.length >= MAX_WAITING) {
+      throw new StoreError('unavailable', `Cannot take the write: ${waiters.length} wait for the disk already`);
+    }
+  }
+
+  write(key: Buffer, value: Buffer | undefined): void {
+    this.#gathering.writes.push({ key, value });
+    this.#gathering.bytes += key.length + (value?.length ?? 0);
+    this.#start();
+  }
+
+  changed(change: Change): void {
+    this.#gathering.changes.push(change);
+    this.#gathering.head = change.revision;
+  }
+
+  /** Calls `act` when everything decided so far is durable, before later waiters are answered. */
+  whenDurable(act: () => void): void {
+    this.#gathering.waiters.push({ settle: act, fail: () => undefined });
+    this.#start();
+  }
+
+  /**
+   * Answers with `result` when everything decided so far is durable.
+   * @throws {StoreError} unavailable: the disk did not answer in time @throws the signal's reason
+   */
+  async durable<T>(result: T, signal?: AbortSignal): Promise<T> {
+    await new Promise<void>((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', settle);
+      };
+      const settle = (): void => {
+        done();
+        resolve();
+      };
+      const fail = (error: Error): void => {
+        done();
+        reject(error);
+      };
+      const timer = setTimeout(() => {
+        fail(new StoreError('unavailable', `The disk did not answer within ${DEADLINE_MS} ms; the outcome is unknown`));
+      }, DEADLINE_MS);
+      signal?.addEventListener('abort', settle);
+      this.#gathering.waiters.push({ settle, fail });
+      this.#start();
+    });
+    signal?.throwIfAborted();
+    return result;
+  }
+
+  /** Lets the batch under way finish; who waits for the next one is told `error`, and nothing of it is written. */
+  async close(error: StoreError): Promise<void> {
+    this.#closed = true;
+    clearImmediate(this.#started);
+    for (const w of this.#gathering.waiters.splice(0)) w.fail(error);
+    await this.#finished;
+  }
+
+  #start(): void {
+    // After the poll phase: all requests that the loop has read by then share the flush.
+    if (this.#underway === undefined) this.#started ??= setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#started = undefined;
+    if (this.#closed || this.#underway !== undefined) return;
+    const batch = this.#gathering;
+    this.#gathering = empty();
+    this.#underway = batch;
+    this.#finished = this.#commit(batch);
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    try {
+      if (batch.writes.length > 0) await this.#bounded(this.#o.env.commit(batch.writes));
+    } catch (err) {
+      this.#fail(batch, err);
+      return;
+    }
+    if (batch.writes.length > 0) this.#o.env.renew();
+    this.#underway = undefined;
+    this.#o.released(batch);
+    for (const w of batch.waiters) w.settle();
+    if (this.#gathering.waiters.length > 0 || this.#gathering.writes.length > 0) this.#flush();
+  }
+
+  #bounded(commit: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(
+          new StoreError('unavailable', `Cannot write to the store: the disk has not answered for ${STUCK_MS} ms`),
+        );
+      }, STUCK_MS);
+      void commit.then(resolve, reject).finally(() => {
+        clearTimeout(timer);
+      });
+    });
+  }
+
+  #fail(batch: Batch, err: unknown): void {
+    this.#closed = true;
+    const error =
+      err instanceof StoreError ? err : new StoreError('unavailable', 'Cannot write to the store', { cause: err });
+    for (const w of [...batch.waiters, ...this.#gathering.waiters.splice(0)]) w.fail(error);
+    this.#o.failed(error);
+  }
+}
