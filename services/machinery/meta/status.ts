@@ -15,6 +15,7 @@ export const REASONS = {
   Invalid: 422,
   TooManyRequests: 429,
   InternalError: 500,
+  NotImplemented: 501,
   ServiceUnavailable: 503,
   ServerTimeout: 500,
   Timeout: 504,
