@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { NO_REVISION, isStoreError, revision, type KeyValue, type KeyValueStore, type Revision } from '../store.js';
+
+export interface CompactorClock {
+  /** Milliseconds since 1970, for the record only: nothing is decided by it. */
+  now(): number;
+  /** Rejects when the signal fires. */
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface CompactorLog {
+  info(message: string, keys: object): void;
+  warn(message: string, keys: object): void;
+}
+
+export interface CompactorOptions {
+  readonly store: Pick<KeyValueStore, 'head' | 'get' | 'transact' | 'compact'>;
+  /** Where replicas agree, e.g. "/registry/compaction". */
+  readonly key: string;
+  /** @default 300,000 */
+  readonly intervalMs?: number;
+  readonly clock?: CompactorClock;
+  readonly log: CompactorLog;
+}
+
+/** The record under the key, as this replica saw it last. */
+interface Seen {
+  readonly modRevision: Revision;
+  /** The head when it was written; NO_REVISION when it cannot be read. */
+  readonly revision: Revision;
+}
+
+const DEFAULT_INTERVAL_MS = 5 * 60 * 1000;
+const ABSENT: Seen = { modRevision: NO_REVISION, revision: NO_REVISION };
+const systemClock: CompactorClock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
+/**
+ * Compacts history that is older than one interval (and at most two), until `signal` fires. Any number of replicas may
+ * run it; one of them compacts per interval.
+ *
+ * Each replica remembers the record {time, revision} it saw, sleeps an interval, and then replaces the record by
+ * {now, head} on condition that it has not changed since. Who succeeds knows that nobody has compacted for an interval
+ * by its own clock, and that the record's revision is at least that old: it compacts there. Who does not has seen the
+ * new record and sleeps again. So no two clocks are compared, and a replica that is replaced is replaced by the next
+ * to wake.
+ * @throws {RangeError} `intervalMs` is not positive. Nothing else: what fails is logged and tried again an interval later.
+ */
+export async function runCompactor(o: CompactorOptions, signal: AbortSignal): Promise<void> {
+  const { intervalMs = DEFAULT_INTERVAL_MS, clock = systemClock } = o;
+  if (!(intervalMs > 0)) throw new RangeError(`Cannot compact every ${intervalMs} ms: the interval must be positive`);
+  const stopped = (): boolean => signal.aborted;
+  let seen: Seen | undefined;
+  while (!stopped()) {
+    try {
+      seen = seen === undefined ? await begin(o, clock, signal) : await takeTurn(o, clock, seen, signal);
+    } catch (err) {
+      if (!stopped()) o.log.warn('Compaction failed, will be tried again', { err, intervalMs });
+    }
+    await clock.sleep(intervalMs, signal).catch(() => undefined); // the loop asks the signal
+  }
+}
+
+/** The record of another replica must first grow old before this one's eyes. */
+async function begin(o: CompactorOptions, clock: CompactorClock, signal: AbortSignal): Promise<Seen> {
+  const { kv } = await o.store.get(o.key, {}, signal);
+  return kv === undefined ? takeTurn(o, clock, ABSENT, signal) : parse(kv);
+}
+
+async function takeTurn(o: CompactorOptions, clock: CompactorClock, seen: Seen, signal: AbortSignal): Promise<Seen> {
+  const head = await o.store.head(signal);
+  const record = { time: new Date(clock.now()).toISOString(), revision: head };
+  const result = await o.store.transact(
+    {
+      conditions: [{ key: o.key, modRevision: seen.modRevision }],
+      operations: [{ type: 'put', key: o.key, value: Buffer.from(JSON.stringify(record)) }],
+      otherwiseGet: [o.key],
+    },
+    signal,
+  );
+  if (!result.succeeded) return result.found[0] === undefined ? ABSENT : parse(result.found[0]);
+  if (seen.revision !== NO_REVISION) await compact(o, seen.revision, signal);
+  return { modRevision: result.revision, revision: head };
+}
+
+async function compact(o: CompactorOptions, at: Revision, signal: AbortSignal): Promise<void> {
+  try {
+    await o.store.compact(at, signal);
+    o.log.info('History compacted', { revision: at });
+  } catch (err) {
+    if (isStoreError(err, 'compacted') || signal.aborted) return; // somebody went further, or we stop
+    o.log.warn('History was not compacted', { revision: at, err });
+  }
+}
+
+/** A record that cannot be read is replaced in its turn, without compacting. */
+function parse(kv: KeyValue): Seen {
+  let at: unknown;
+  try {
+    const record: unknown = JSON.parse(kv.value.toString());
+    at = typeof record === 'object' && record !== null && 'revision' in record ? record.revision : undefined;
+  } catch {
+    at = undefined;
+  }
+  const known = typeof at === 'number' && Number.isSafeInteger(at) && at > 0;
+  return { modRevision: kv.modRevision, revision: known ? revision(at as number) : NO_REVISION };
+}
