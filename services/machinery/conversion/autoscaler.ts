@@ -1,7 +1,7 @@
 import type { ApiObject } from '../meta/object.js';
 import type { Vocabulary } from '../vocabulary/vocabulary.js';
 import { specMetrics, statusMetrics } from './autoscaler-metrics.js';
-import type { Spoke } from './spoke.js';
+import type { Convert, Spoke } from './spoke.js';
 import { isTree, present, treeOf, treesOf, type Tree } from './tree.js';
 
 const CPU = 'cpu';
@@ -100,6 +100,53 @@ function assembled(object: ApiObject, metadata: ApiObject['metadata'], spec: Tre
   return { ...object, metadata, spec, ...(hasStatus ? { status } : {}) };
 }
 
+type Annotations = ReturnType<typeof annotationsOf>;
+
+const v1FromHub =
+  (annotations: Annotations): Convert =>
+  (object) => {
+    const { metrics: metricList, behavior, ...spec } = treeOf(object['spec']);
+    const { currentMetrics: currentList, conditions, ...status } = treeOf(object['status']);
+    const metrics = treesOf(metricList);
+    const current = treesOf(currentList);
+    const percentage = metrics.map(cpuTarget).find((n) => n !== undefined);
+    const currentPercentage = current.map((m) => cpuUtilization(m, 'current')).find((n) => n !== undefined);
+    const kept = {
+      metrics: nonEmpty(specMetrics.flat(metricsBesideCpu(metrics))),
+      currentMetrics: nonEmpty(statusMetrics.flat(current)),
+      conditions: nonEmpty(treesOf(conditions)),
+      behavior: isTree(behavior) ? behavior : undefined,
+    };
+    return assembled(
+      object,
+      annotations.write(object, kept),
+      { ...spec, ...present({ targetCPUUtilizationPercentage: percentage }) },
+      { ...status, ...present({ currentCPUUtilizationPercentage: currentPercentage }) },
+    );
+  };
+
+const v1ToHub =
+  (annotations: Annotations): Convert =>
+  (object) => {
+    const { metadata, kept } = annotations.read(object);
+    const { targetCPUUtilizationPercentage: percentage, ...spec } = treeOf(object['spec']);
+    const { currentCPUUtilizationPercentage: currentPercentage, ...status } = treeOf(object['status']);
+    const metrics = nonEmpty(withCpuTarget(specMetrics.nested(kept.metrics), percentage));
+    const behavior = isTree(kept.behavior) ? kept.behavior : undefined;
+    // what the controller reported is kept in full; the percentage alone is what is left of it otherwise
+    const reported =
+      nonEmpty(statusMetrics.nested(kept.currentMetrics)) ??
+      (typeof currentPercentage === 'number'
+        ? [cpuMetric('current', { averageUtilization: currentPercentage })]
+        : undefined);
+    return assembled(
+      object,
+      metadata,
+      { ...spec, ...present({ metrics, behavior }) },
+      { ...status, ...present({ currentMetrics: reported, conditions: nonEmpty(treesOf(kept.conditions)) }) },
+    );
+  };
+
 /** v1 has one percentage for the CPU; every other metric, the conditions and the behavior travel in annotations. */
 function v1(vocabulary: Vocabulary): Spoke {
   const annotations = annotationsOf(vocabulary);
@@ -107,45 +154,8 @@ function v1(vocabulary: Vocabulary): Spoke {
     group: 'autoscaling',
     version: 'v1',
     kind: 'HorizontalPodAutoscaler',
-    fromHub: (object) => {
-      const { metrics: metricList, behavior, ...spec } = treeOf(object['spec']);
-      const { currentMetrics: currentList, conditions, ...status } = treeOf(object['status']);
-      const metrics = treesOf(metricList);
-      const current = treesOf(currentList);
-      const percentage = metrics.map(cpuTarget).find((n) => n !== undefined);
-      const currentPercentage = current.map((m) => cpuUtilization(m, 'current')).find((n) => n !== undefined);
-      const kept = {
-        metrics: nonEmpty(specMetrics.flat(metricsBesideCpu(metrics))),
-        currentMetrics: nonEmpty(statusMetrics.flat(current)),
-        conditions: nonEmpty(treesOf(conditions)),
-        behavior: isTree(behavior) ? behavior : undefined,
-      };
-      return assembled(
-        object,
-        annotations.write(object, kept),
-        { ...spec, ...present({ targetCPUUtilizationPercentage: percentage }) },
-        { ...status, ...present({ currentCPUUtilizationPercentage: currentPercentage }) },
-      );
-    },
-    toHub: (object) => {
-      const { metadata, kept } = annotations.read(object);
-      const { targetCPUUtilizationPercentage: percentage, ...spec } = treeOf(object['spec']);
-      const { currentCPUUtilizationPercentage: currentPercentage, ...status } = treeOf(object['status']);
-      const metrics = nonEmpty(withCpuTarget(specMetrics.nested(kept.metrics), percentage));
-      const behavior = isTree(kept.behavior) ? kept.behavior : undefined;
-      // what the controller reported is kept in full; the percentage alone is what is left of it otherwise
-      const reported =
-        nonEmpty(statusMetrics.nested(kept.currentMetrics)) ??
-        (typeof currentPercentage === 'number'
-          ? [cpuMetric('current', { averageUtilization: currentPercentage })]
-          : undefined);
-      return assembled(
-        object,
-        metadata,
-        { ...spec, ...present({ metrics, behavior }) },
-        { ...status, ...present({ currentMetrics: reported, conditions: nonEmpty(treesOf(kept.conditions)) }) },
-      );
-    },
+    fromHub: v1FromHub(annotations),
+    toHub: v1ToHub(annotations),
   };
 }
 

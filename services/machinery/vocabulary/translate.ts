@@ -13,7 +13,8 @@ const readPairs = (): PairsFile =>
 const SUSPECT = /platform|nodeagent/i;
 
 /** A domain, and the version that follows it in an apiVersion, a path or the key of a type (`<group>/v1.<Kind>`). */
-const DOMAIN = /((?<![\w.-])(?:[\w-]+\.)*platform\.io)(?![\w-]|\.\w)(\/(v\d+(?:(?:alpha|beta)\d+)?(?![\w-]|\.[^A-Z]))?)?/g;
+const DOMAIN =
+  /((?<![\w.-])(?:[\w-]+\.)*platform\.io)(?![\w-]|\.\w)(\/(v\d+(?:(?:alpha|beta)\d+)?(?![\w-]|\.[^A-Z]))?)?/g;
 
 /** What is left after the domains, in this order: the longer word before the shorter one that it holds. */
 const WORDS: readonly (readonly [pattern: RegExp, to: string])[] = [
