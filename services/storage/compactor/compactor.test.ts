@@ -60,7 +60,7 @@ describe('runCompactor()', () => {
   let clock: ManualClock;
   let stop: AbortController;
   let running: Promise<void>[];
-  /** Revisions at which history was compacted, by any replica. */
+  /** Revisions at which any replica has asked to compact. */
   let compactions: Revision[];
 
   beforeEach(async () => {
@@ -83,8 +83,8 @@ describe('runCompactor()', () => {
     get: (key, o, signal) => store.get(key, o, signal),
     transact: (t, signal) => store.transact(t, signal),
     compact: async (at, signal) => {
-      await store.compact(at, signal);
       compactions.push(at);
+      await store.compact(at, signal);
     },
   });
   const start = (o: Partial<CompactorOptions> = {}): void => {
