@@ -43,12 +43,22 @@ function metricsBesideCpu(metrics: readonly Tree[]): readonly Tree[] {
 
 const nonEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
+/** Deeper than any metric or behavior; what comes in an annotation has passed no decoder's limit. */
+const MAX_LEVELS = 16;
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1)));
+
+/** A client's own writing may be anything: what cannot be read says nothing, as if it were not there. */
 const parsed = (annotation: string | undefined): unknown => {
   if (annotation === undefined) return undefined;
   try {
-    return JSON.parse(annotation) as unknown;
+    const value = JSON.parse(annotation) as unknown;
+    return isShallow(value, MAX_LEVELS) ? value : undefined;
   } catch {
-    return undefined; // a client's own writing: it says nothing, as if it were not there
+    return undefined;
   }
 };
 

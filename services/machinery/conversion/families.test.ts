@@ -183,7 +183,8 @@ describe('conversion of HorizontalPodAutoscaler', () => {
   });
 
   it('makes nothing of annotations that hold something else', () => {
-    for (const value of ['{', 'null', '7', '"x"', '{"__proto__":{"a":1}}', '[null,1,[]]']) {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    for (const value of [deep, '{', 'null', '7', '"x"', '{"__proto__":{"a":1}}', '[null,1,[]]']) {
       const annotations = {
         [metricsKey]: value,
         [behaviorKey]: value === '{"__proto__":{"a":1}}' ? '[]' : value,
