@@ -46,8 +46,9 @@ export class Feed {
   #watch: StoreWatch | undefined;
   #waiters: { readonly revision: number; readonly wake: () => void }[] = [];
   #flushing = false;
-  /** When the feed was last seen to be at or beyond a head that the store had told. */
-  #soundAtMs = 0;
+  /** The store told a head that the feed did not reach in time. */
+  #stuck = false;
+  #checking = false;
   #onLoaded: (() => void)[] = [];
 
   constructor(o: FeedOptions) {
@@ -69,9 +70,9 @@ export class Feed {
     return this.#loaded && this.#connected;
   }
 
-  /** False when the feed has not been seen to keep up for too long, though its watch may look well. */
+  /** False when the store answers and the feed does not follow it, though its watch may look well. */
   get sound(): boolean {
-    return Date.now() - this.#soundAtMs <= (this.#o.maxLagMs ?? MAX_LAG_MS);
+    return !this.#stuck;
   }
 
   /** Has to be called before `run`: a cache that comes later starts empty. */
@@ -164,7 +165,7 @@ export class Feed {
     }
     for (const [cache, objects] of perCache) cache.load(objects, at);
     this.#moveTo(at);
-    this.#soundAtMs = Date.now();
+    this.#stuck = false;
     return at;
   }
 
@@ -229,12 +230,16 @@ export class Feed {
 
   /** The canary: a watch that has silently stopped looks well to every other check. */
   async #check(signal: AbortSignal): Promise<void> {
+    if (this.#checking || !this.#connected) return;
+    this.#checking = true;
     try {
       const head = await this.#o.store.head(signal);
       if (this.#revision < head) this.requestProgress();
-      if (await this.waitFor(head, this.#o.maxLagMs ?? MAX_LAG_MS)) this.#soundAtMs = Date.now();
+      this.#stuck = !(await this.waitFor(head, this.#o.maxLagMs ?? MAX_LAG_MS));
     } catch (err) {
       if (!signal.aborted) this.#o.log.warn('Change feed could not be checked', { err });
+    } finally {
+      this.#checking = false;
     }
   }
 }

@@ -11,26 +11,42 @@ export interface AnswerStream {
   end(): void;
 }
 
-/**
- * Takes the answer out of the framework's hands: it is written piece by piece, so nobody else may answer any more. The
- * headers leave at once: a client must see that its watch stands before anything happens.
- */
-export function openStream(ctx: Context): AnswerStream {
-  const { res } = ctx;
-  ctx.respond = false;
-  res.statusCode = 200;
-  res.setHeader('Content-Type', 'application/json');
-  res.setHeader('Cache-Control', 'no-cache, private');
-  res.flushHeaders();
-  return {
-    write: (bytes) => !res.destroyed && !res.writableEnded && res.write(bytes),
-    onDrain: (listener) => void res.on('drain', listener),
-    onClose: (listener) => void res.once('close', listener),
-    get closed() {
-      return res.destroyed || res.closed;
-    },
-    end: () => {
-      if (!res.writableEnded) res.end();
-    },
-  };
+/** Every answer that is under way, so that a server which stops can end them in good order. */
+export class OpenStreams {
+  readonly #open = new Set<AnswerStream>();
+  #closing = false;
+
+  /**
+   * Takes the answer out of the framework's hands: it is written piece by piece, so nobody else may answer any more. The
+   * headers leave at once: a client must see that its watch stands before anything happens.
+   */
+  open(ctx: Context): AnswerStream {
+    const { res } = ctx;
+    ctx.respond = false;
+    res.statusCode = 200;
+    res.setHeader('Content-Type', 'application/json');
+    res.setHeader('Cache-Control', 'no-cache, private');
+    res.flushHeaders();
+    const stream: AnswerStream = {
+      write: (bytes) => !res.destroyed && !res.writableEnded && res.write(bytes),
+      onDrain: (listener) => void res.on('drain', listener),
+      onClose: (listener) => void res.once('close', listener),
+      get closed() {
+        return res.destroyed || res.writableEnded;
+      },
+      end: () => {
+        if (!res.writableEnded) res.end();
+      },
+    };
+    this.#open.add(stream);
+    stream.onClose(() => this.#open.delete(stream));
+    if (this.#closing) stream.end();
+    return stream;
+  }
+
+  /** Ends all of them, and those that are opened from now on. */
+  endAll(): void {
+    this.#closing = true;
+    for (const stream of this.#open) stream.end();
+  }
 }

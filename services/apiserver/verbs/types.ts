@@ -1,5 +1,6 @@
 import type { AdmissionChain } from '../admission/chain.js';
 import type { BodyLimits } from '../http/body.js';
+import type { OpenStreams } from '../http/stream.js';
 import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
 import type { Reader } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
@@ -15,6 +16,7 @@ export interface VerbDeps {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly watches: WatchService;
+  readonly streams: OpenStreams;
   readonly admission: AdmissionChain;
   readonly limits: BodyLimits;
 }

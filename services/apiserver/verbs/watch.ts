@@ -5,7 +5,7 @@ import { encodeFrame, type Change } from '../cache/history.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { STORED_JSON, type FrameEncoder, type GroupKey } from '../cache/watchers.js';
 import { negotiate } from '../http/negotiation.js';
-import { openStream, type AnswerStream } from '../http/stream.js';
+import type { AnswerStream } from '../http/stream.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { watchStart } from '../registry/read-table.js';
 import type { ServedResource } from '../registry/resources.js';
@@ -36,7 +36,7 @@ export const watch =
     const fresh = p.initialEvents === 'send' ? p.resourceVersion === undefined : needsFresh(p);
     if (fresh) await deps.reader.whenFresh();
     const deadline = Date.now() + p.timeoutMs;
-    const stream = openStream(ctx);
+    const stream = deps.streams.open(ctx);
     try {
       if (!(await reachVersion(deps, p, deadline, stream))) return;
       await follow(deps, served, key, p, deadline, stream);

@@ -1,0 +1,143 @@
+import { readFileSync, watchFile, unwatchFile } from 'node:fs';
+import http2, { type Http2SecureServer, type Http2Session, type ServerHttp2Session } from 'node:http2';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { once } from 'node:events';
+
+export interface ListenerLog {
+  info(message: string, keys?: object): void;
+  warn(message: string, keys?: object): void;
+}
+
+export interface ListenerOptions {
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Certificates that these authorities signed identify a client; '' asks for none. */
+  readonly clientCaFile: string;
+  readonly maxStreams: number;
+  readonly headerTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly log: ListenerLog;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connections and ends idle ones; resolves when all are gone or `graceMs` is over. */
+  close(graceMs: number): Promise<void>;
+}
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Clients put all their requests on one connection: more than the 10 MB that Node allows by default. */
+const SESSION_MEMORY_MB = 64;
+/** Enough for a client's list to arrive without a round trip for every 64 KB. */
+const RECEIVE_WINDOW_BYTES = 1024 * 1024;
+/** Headers of one request, both protocols. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const KEEP_ALIVE_MS = 90_000;
+/** How often certificate files are looked at. */
+const RELOAD_EVERY_MS = 5_000;
+
+/** HTTP/1.1 and HTTP/2 on one TLS port, by ALPN. */
+export async function listen(o: ListenerOptions, handler: Handler): Promise<Listener> {
+  const server = http2.createSecureServer({
+    ...credentials(o),
+    allowHTTP1: true,
+    minVersion: 'TLSv1.2',
+    requestCert: o.clientCaFile !== '',
+    rejectUnauthorized: false, // a client without a certificate may have a token
+    maxSessionMemory: SESSION_MEMORY_MB,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    maxHeaderListPairs: 200,
+    // Node counts resets itself (CVE-2023-44487) and ends sessions that send too many.
+    settings: {
+      maxConcurrentStreams: o.maxStreams,
+      initialWindowSize: RECEIVE_WINDOW_BYTES,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+      enablePush: false,
+    },
+    maxHeaderSize: MAX_HEADER_BYTES,
+    noDelay: true,
+    headersTimeout: o.headerTimeoutMs,
+    requestTimeout: o.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1_000, o.headerTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    handshakeTimeout: o.headerTimeoutMs,
+  } as http2.SecureServerOptions);
+  const open = trackConnections(server);
+  server.on('request', handler as never); // the compatibility layer gives both protocols one shape
+  server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
+  server.on('tlsClientError', () => undefined); // somebody knocked and could not speak TLS
+  server.listen(o.port, o.address);
+  await once(server, 'listening');
+  const stopReloading = reloadOnChange(server, o);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async (graceMs) => {
+      stopReloading();
+      await closeGracefully(server, open, graceMs);
+    },
+  };
+}
+
+function credentials(o: ListenerOptions): { cert: Buffer; key: Buffer; ca?: Buffer } {
+  const ca = o.clientCaFile === '' ? {} : { ca: readFileSync(o.clientCaFile) };
+  return { cert: readFileSync(o.certFile), key: readFileSync(o.keyFile), ...ca };
+}
+
+/** New connections get the new certificates. Files that do not fit together yet leave the old ones in use. */
+function reloadOnChange(server: Http2SecureServer, o: ListenerOptions): () => void {
+  const files = [o.certFile, o.keyFile, o.clientCaFile].filter((file) => file !== '');
+  const reload = (): void => {
+    try {
+      server.setSecureContext({ ...credentials(o), minVersion: 'TLSv1.2' });
+      o.log.info('Certificates read again', { files });
+    } catch (err) {
+      o.log.warn('Changed certificates cannot be used yet', { files, err });
+    }
+  };
+  for (const file of files) watchFile(file, { interval: RELOAD_EVERY_MS, persistent: false }, reload);
+  return () => {
+    for (const file of files) unwatchFile(file, reload);
+  };
+}
+
+interface OpenConnections {
+  readonly sockets: ReadonlySet<Socket>;
+  readonly sessions: ReadonlySet<Http2Session>;
+}
+
+function trackConnections(server: Http2SecureServer): OpenConnections {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<Http2Session>();
+  server.on('secureConnection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
+    session.once('close', () => sessions.delete(session));
+  });
+  return { sockets, sessions };
+}
+
+async function closeGracefully(server: Http2SecureServer, open: OpenConnections, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  for (const session of open.sessions) session.close(); // GOAWAY; requests under way go on
+  const idle = setInterval(() => (server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.(), 50);
+  const force = setTimeout(() => {
+    for (const socket of open.sockets) socket.destroy();
+  }, graceMs);
+  try {
+    await closed;
+  } finally {
+    clearInterval(idle);
+    clearTimeout(force);
+  }
+}

@@ -1,0 +1,80 @@
+import type { FlagTable, OptionsOf } from '../machinery/flags/flags.js';
+
+/** The flags of the API server. Every process that runs one takes them all. */
+export const API_SERVER_FLAGS = {
+  vocabulary: {
+    flag: 'vocabulary',
+    type: 'string',
+    default: 'platform',
+    choices: ['platform', 'kubernetes'],
+    help: "words of groups, labels and media types; fixed at a store's first start",
+  },
+  store: {
+    flag: 'store',
+    type: 'string',
+    default: '',
+    choices: ['', 'embedded', 'etcd'],
+    help: 'where objects are kept; etcd when --etcd-servers is given, else embedded',
+  },
+  dataDir: { flag: 'data-dir', type: 'string', metavar: 'DIR', default: '.platform', help: 'directory of the embedded store' },
+  etcdServers: { flag: 'etcd-servers', type: 'list', metavar: 'URL,...', help: 'etcd endpoints' },
+  etcdCaFile: { flag: 'etcd-cafile', type: 'string', metavar: 'FILE', help: "authority of etcd's certificates" },
+  etcdCertFile: { flag: 'etcd-certfile', type: 'string', metavar: 'FILE', help: 'client certificate for etcd' },
+  etcdKeyFile: { flag: 'etcd-keyfile', type: 'string', metavar: 'FILE', help: 'key of the client certificate for etcd' },
+  etcdPrefix: { flag: 'etcd-prefix', type: 'string', default: '/registry', help: 'prefix of all keys in the store' },
+  etcdCompactionIntervalMs: {
+    flag: 'etcd-compaction-interval',
+    type: 'duration',
+    default: '5m',
+    help: 'age at which history is dropped; 0 leaves compaction to others',
+  },
+  consistentReads: {
+    flag: 'consistent-reads',
+    type: 'string',
+    default: 'auto',
+    choices: ['auto', 'cache', 'store'],
+    help: 'who answers reads of the newest state: the cache once it has caught up, or the store each time',
+  },
+  watchHistoryBytes: {
+    flag: 'watch-history-bytes',
+    type: 'int',
+    default: '50331648',
+    min: '1048576',
+    help: 'most memory for past changes, in bytes; older watches are served by the store',
+  },
+  eventTtlMs: { flag: 'event-ttl', type: 'duration', default: '1h', min: '1s', help: 'how long events are kept' },
+  bindAddress: { flag: 'bind-address', type: 'string', default: '0.0.0.0', help: 'address to listen on' },
+  securePort: { flag: 'secure-port', type: 'int', default: '6443', min: '0', max: '65535', help: 'port to listen on; 0 takes a free one' },
+  tlsCertFile: { flag: 'tls-cert-file', type: 'string', metavar: 'FILE', help: 'serving certificate; read again when it changes' },
+  tlsKeyFile: { flag: 'tls-private-key-file', type: 'string', metavar: 'FILE', help: 'key of the serving certificate' },
+  clientCaFile: { flag: 'client-ca-file', type: 'string', metavar: 'FILE', help: 'authorities of client certificates; read again when it changes' },
+  tokenAuthFile: { flag: 'token-auth-file', type: 'string', metavar: 'FILE', help: 'static tokens: lines of token,user,uid,"groups"' },
+  runtimeConfig: { flag: 'runtime-config', type: 'map', metavar: 'KEY=VALUE,...', help: 'group versions and resources to serve or not, e.g. batch/v1beta1=false; api/all, api/ga, api/beta, api/alpha' },
+  maxRequestBodyBytes: {
+    flag: 'max-request-body-bytes',
+    type: 'int',
+    default: '3145728',
+    min: '1024',
+    help: 'largest request body',
+  },
+  requestTimeoutMs: { flag: 'request-timeout', type: 'duration', default: '60s', min: '1s', help: 'longest a request other than a watch may take to arrive' },
+  headerTimeoutMs: { flag: 'header-timeout', type: 'duration', default: '10s', min: '1s', help: 'longest the headers of a request may take to arrive' },
+  maxStreams: {
+    flag: 'http2-max-streams-per-connection',
+    type: 'int',
+    default: '1000',
+    min: '1',
+    help: 'requests at once on one HTTP/2 connection',
+  },
+  livezGracePeriodMs: { flag: 'livez-grace-period', type: 'duration', default: '0s', help: 'how long after the start livez answers well whatever the checks say' },
+  shutdownDelayMs: { flag: 'shutdown-delay-duration', type: 'duration', default: '0s', help: 'how long to serve on, not ready, before stopping' },
+  logLevel: {
+    flag: 'log-level',
+    type: 'string',
+    default: 'info',
+    choices: ['debug', 'info', 'warn', 'error'],
+    help: 'least severe entries to log',
+  },
+} as const satisfies FlagTable;
+
+export type ApiServerOptions = OptionsOf<typeof API_SERVER_FLAGS>;

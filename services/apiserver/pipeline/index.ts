@@ -1,0 +1,38 @@
+import { authentication } from '../authentication/union.js';
+import type { Authenticator } from '../authentication/types.js';
+import { authorization } from '../authorization/stage.js';
+import type { Authorizer } from '../authorization/types.js';
+import type { RequestMetrics } from '../metrics/request-metrics.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { ServedApi } from '../registry/served.js';
+import type { VerbTable } from '../verbs/types.js';
+import { respondToErrors, type ErrorLog } from './errors.js';
+import { measure } from './measure.js';
+import type { Stage } from './request.js';
+import { requestInfo } from './request-info.js';
+import { verb } from './verb.js';
+
+export interface StageDeps {
+  readonly log: ErrorLog;
+  readonly api: ServedApi;
+  readonly metrics: RequestMetrics;
+  readonly authenticators: readonly Authenticator[];
+  readonly authorizers: readonly Authorizer[];
+  /** Whether the caches hold the store's state yet. */
+  readonly loaded: () => boolean;
+  readonly resources: ResourceTable;
+  readonly verbs: VerbTable;
+  /** Health, discovery, openapi, version, metrics. */
+  readonly paths: Stage;
+}
+
+/** The way of every request, outermost first. Order is decided here and nowhere else. */
+export const stages = (d: StageDeps): readonly Stage[] => [
+  respondToErrors(d.log), // whatever is thrown below becomes a Status body
+  requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
+  measure(d.metrics), // before authentication, so that refusals are counted too
+  authentication(d.authenticators), // sets state.user
+  authorization(d.authorizers),
+  verb(d), // a body is read here and not before
+  d.paths,
+];

@@ -1,0 +1,63 @@
+import { methodNotAllowed, notFound, StatusError } from '../../machinery/meta/status.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { VerbTable } from '../verbs/types.js';
+import type { Context, ResourceRequest, Stage } from './request.js';
+
+export interface VerbStageDeps {
+  /** Whether the caches hold the store's state yet. */
+  readonly loaded: () => boolean;
+  readonly resources: ResourceTable;
+  readonly verbs: VerbTable;
+}
+
+/** The innermost stage for resources: finds who does it, or says why nobody can. */
+export const verb =
+  ({ loaded, resources, verbs }: VerbStageDeps): Stage =>
+  async (ctx, next) => {
+    const { info } = ctx.state;
+    if (info.kind === 'path') return next();
+    if (!loaded()) throw notLoaded();
+    return dispatch(ctx, info, resources, verbs);
+  };
+
+async function dispatch(ctx: Context, info: ResourceRequest, resources: ResourceTable, verbs: VerbTable): Promise<void> {
+  const { declaration, namespace, name, subresource } = info;
+  if (declaration === undefined) throw unknownPath();
+  if (declaration.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownPath();
+  // Slashes and dots that came in escaped would make keys of another place.
+  for (const part of [namespace, name]) if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
+  checkMethod(ctx, info);
+  const served = resources.served(declaration);
+  if (info.verb === 'connect' || served === undefined || !isBuilt(subresource)) throw notBuilt(info);
+  await verbs[info.verb](ctx, info, served);
+}
+
+/** Sub-resources that are parts of the object itself. The others have issues of their own: see docs/STATUS.md. */
+const isBuilt = (subresource: string): boolean => ['', 'status', 'finalize'].includes(subresource);
+
+function checkMethod(ctx: Context, info: ResourceRequest): void {
+  const { declaration, subresource, subresourceDeclaration, namespace, name } = info;
+  if (declaration === undefined) return;
+  if (subresource !== '' && subresourceDeclaration === undefined) throw unknownPath();
+  const allowed: readonly string[] = subresource === '' ? declaration.verbs : (subresourceDeclaration?.verbs ?? []);
+  const createsAnItem = info.verb === 'create' && subresource === '' && name !== '';
+  const createsNowhere = info.verb === 'create' && declaration.namespaced && namespace === '';
+  const writesAll = info.verb === 'deletecollection' && declaration.namespaced && namespace === '';
+  const known = info.verb === 'connect' ? subresourceDeclaration !== undefined : allowed.includes(info.verb);
+  if (!known || createsAnItem || createsNowhere || writesAll) throw methodNotAllowed(declaration, ctx.method);
+}
+
+const notLoaded = (): StatusError =>
+  new StatusError('ServiceUnavailable', 'The server is still loading the state of the store', {
+    details: { retryAfterSeconds: 1 },
+  });
+
+export const unknownPath = (): StatusError =>
+  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+
+function notBuilt({ resource, subresource, group }: ResourceRequest): StatusError {
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  return new StatusError('NotImplemented', `${what} is not available on this server yet`, {
+    details: { ...(group === '' ? {} : { group }), kind: what },
+  });
+}

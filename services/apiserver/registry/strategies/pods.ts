@@ -1,0 +1,22 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { DeleteOptions } from '../delete-options.js';
+import type { Strategy } from '../strategy.js';
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** Only a pod that has been placed and still runs has somebody who winds it down. */
+function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): number {
+  const spec = (pod['spec'] ?? {}) as { nodeName?: string; terminationGracePeriodSeconds?: number };
+  const { phase } = (pod['status'] ?? {}) as { phase?: string };
+  const placed = spec.nodeName !== undefined && spec.nodeName !== '';
+  if (!placed || phase === 'Succeeded' || phase === 'Failed') return 0;
+  return gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+}
+
+export const pods: Partial<Strategy> = {
+  returnsDeleted: true,
+  prepareForCreate: (pod) => {
+    pod['status'] = { phase: 'Pending', qosClass: 'BestEffort' };
+  },
+  gracePeriod,
+};
