@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import {
@@ -58,6 +59,7 @@ const FIRST_REVISION = revision(1);
  */
 export async function openEmbeddedStore(o: EmbeddedStoreOptions): Promise<KeyValueStore> {
   const began = performance.now();
+  makeDirectory(o.directory);
   const ownership = own(o.directory);
   try {
     const store = new EmbeddedStore(o, Environment.open(o.directory), ownership);
@@ -67,6 +69,15 @@ export async function openEmbeddedStore(o: EmbeddedStoreOptions): Promise<KeyVal
   } catch (err) {
     ownership.release();
     throw err;
+  }
+}
+
+/** Nobody but this user may read what is stored. */
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (err) {
+    throw new StoreError('unavailable', `Cannot make a directory at ${directory}`, { cause: err });
   }
 }
 

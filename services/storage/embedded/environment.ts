@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, closeSync, fsyncSync } from 'node:fs';
+import { openSync, closeSync, fsyncSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { open, type RootDatabase, type Transaction } from 'lmdb';
@@ -43,10 +43,9 @@ export class Environment {
     this.#snapshot = db.useReadTransaction();
   }
 
-  /** Creates `directory` when it is missing. @throws {StoreError} corrupt, noSpace, unavailable */
+  /** `directory` exists. @throws {StoreError} corrupt, noSpace, unavailable */
   static open(directory: string): Environment {
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
       const db = open<Buffer, Buffer>({
         path: join(directory, 'data.mdb'),
         encoding: 'binary',

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { StoreError } from '../store.js';
@@ -15,14 +15,13 @@ export interface Ownership {
 const held = new Set<string>();
 
 /**
- * Takes `directory` for this process. Node has no file locks, so a file is named after its owner, and whoever comes
+ * Takes `directory`, which exists, for this process. Node has no file locks, so a file is named after its owner, and whoever comes
  * looks whether that process still lives: a file of a process that was killed stands in nobody's way. Each writes its
  * own file first and looks at the others after, so of two that come at once at least one sees the other (both may
  * step back); removing a dead one's file can never remove a living one's.
  * @throws {StoreError} unavailable: a living process owns it
  */
 export function own(directory: string): Ownership {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const real = realpathSync(directory);
   if (held.has(real)) throw refused(directory, process.pid);
   const mine = `owner.${bootId()}.${process.pid}.${startOf(process.pid) ?? '0'}`;
