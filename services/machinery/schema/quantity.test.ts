@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { canonicalQuantity } from './quantity.js';
+
+const CASES: Readonly<Record<string, string>> = {
+  '0': '0',
+  '0Gi': '0',
+  '-0': '0',
+  '1': '1',
+  '+1': '1',
+  '01': '1',
+  '1000': '1k',
+  '1000m': '1',
+  '1500m': '1500m',
+  '0.5': '500m',
+  '.5': '500m',
+  '5.': '5',
+  '1.5': '1500m',
+  '1024': '1024',
+  '1024Mi': '1Gi',
+  '1.5Gi': '1536Mi',
+  '0.5Ki': '512',
+  '0.1Ki': '102400m',
+  '1e3': '1e3',
+  '1E3': '1e3',
+  '1e2': '100',
+  '5e-3': '5e-3',
+  '12E': '9223372036854775807',
+  '1E': '1E',
+  '1e100000': '9223372036854775807',
+  '0.1n': '1n',
+  '-0.1n': '-1n',
+  '-2Gi': '-2Gi',
+  '123456789123456789': '123456789123456789',
+};
+
+describe('canonicalQuantity()', () => {
+  for (const [text, canonical] of Object.entries(CASES)) {
+    it(`writes ${text} as ${canonical}`, () => assert.equal(canonicalQuantity(text), canonical));
+  }
+
+  for (const text of ['', '.', '-', 'm', '1x', '1 ', '1mi', '1e', '1e+', '1..5', '1.5.5', 'NaN', '0x1', '1Ki1']) {
+    it(`refuses ${JSON.stringify(text)}`, () => assert.equal(canonicalQuantity(text), undefined));
+  }
+
+  it('refuses a number of millions of digits at once', () => {
+    const startedAt = performance.now();
+    assert.equal(canonicalQuantity('9'.repeat(3_000_000)), undefined);
+    assert.ok(performance.now() - startedAt < 500);
+  });
+
+  it('leaves canonical texts alone', () => {
+    const suffix = fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'Ki', 'Mi', 'Gi', 'Ti', 'e3', 'e-3');
+    fc.assert(
+      fc.property(fc.integer(), fc.nat(999), suffix, (whole, fraction, tail) => {
+        const once = canonicalQuantity(`${whole}.${fraction}${tail}`) ?? '';
+        assert.equal(canonicalQuantity(once), once);
+      }),
+    );
+  });
+});
