@@ -3,7 +3,11 @@ import Koa from 'koa';
 import { converter } from '../machinery/conversion/converter.js';
 import { loadCatalog } from '../machinery/types/catalog.js';
 import type { Catalog } from '../machinery/types/declarations.js';
-import { vocabulary as vocabularyOf, type Vocabulary, type VocabularyName } from '../machinery/vocabulary/vocabulary.js';
+import {
+  vocabulary as vocabularyOf,
+  type Vocabulary,
+  type VocabularyName,
+} from '../machinery/vocabulary/vocabulary.js';
 import { runCompactor } from '../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../storage/store.js';
 import { AdmissionChain } from './admission/chain.js';
@@ -288,4 +292,3 @@ function serverOf(
     },
   };
 }
-

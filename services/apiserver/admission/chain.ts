@@ -25,7 +25,11 @@ export class AdmissionChain {
   }
 }
 
-function push(table: Map<AdmissionOperation, AdmissionPlugin[]>, key: AdmissionOperation, plugin: AdmissionPlugin): void {
+function push(
+  table: Map<AdmissionOperation, AdmissionPlugin[]>,
+  key: AdmissionOperation,
+  plugin: AdmissionPlugin,
+): void {
   const plugins = table.get(key);
   if (plugins === undefined) table.set(key, [plugin]);
   else plugins.push(plugin);

@@ -33,7 +33,8 @@ function parseTokenFile(text: string, path: string): Map<string, UserInfo> {
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [token = '', name = '', uid = '', groups = ''] = columns(line);
-    if (token === '' || name === '') throw new Error(`${path}:${i + 1}: a line is token,user,uid and optionally "groups"`);
+    if (token === '' || name === '')
+      throw new Error(`${path}:${i + 1}: a line is token,user,uid and optionally "groups"`);
     const named = groups.split(',').map((g) => g.trim());
     users.set(digest(token), { name, uid, groups: named.filter((g) => g !== ''), extra: {} });
   }

@@ -18,7 +18,8 @@ export const authentication =
     return next();
   };
 
-export const unauthorized = (cause?: unknown): StatusError => new StatusError('Unauthorized', 'Unauthorized', { cause });
+export const unauthorized = (cause?: unknown): StatusError =>
+  new StatusError('Unauthorized', 'Unauthorized', { cause });
 
 /** Users are few and their requests many: the same user is not copied for each. */
 const completed = new WeakMap<UserInfo, UserInfo>();

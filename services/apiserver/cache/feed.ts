@@ -144,7 +144,9 @@ export class Feed {
 
   async #load(signal: AbortSignal): Promise<Revision> {
     const { store, prefix } = this.#o;
-    const perCache = new Map([...this.#caches.values()].map((c) => [c, [] as NonNullable<ReturnType<typeof c.decode>>[]]));
+    const perCache = new Map(
+      [...this.#caches.values()].map((c) => [c, [] as NonNullable<ReturnType<typeof c.decode>>[]]),
+    );
     let at: Revision | undefined;
     let from: string | undefined;
     for (;;) {

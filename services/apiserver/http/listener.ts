@@ -130,7 +130,10 @@ async function closeGracefully(server: Http2SecureServer, open: OpenConnections,
   const closed = once(server, 'close');
   server.close();
   for (const session of open.sessions) session.close(); // GOAWAY; requests under way go on
-  const idle = setInterval(() => (server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.(), 50);
+  const idle = setInterval(
+    () => (server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.(),
+    50,
+  );
   const force = setTimeout(() => {
     for (const socket of open.sockets) socket.destroy();
   }, graceMs);

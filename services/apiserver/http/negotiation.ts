@@ -72,7 +72,4 @@ export function negotiate(accept: string | undefined): AnswerType {
 }
 
 export const notAcceptable = (offered: readonly string[]): StatusError =>
-  new StatusError(
-    'NotAcceptable',
-    `only the following media types are accepted: ${offered.join(', ')}`,
-  );
+  new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);

@@ -73,9 +73,7 @@ function resourceRequest(
 }
 
 /** `namespaces/x/pods/y/status`, `pods/y`, `namespaces/x`, `namespaces/x/status` */
-function locate(
-  at: readonly string[],
-): Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'> {
+function locate(at: readonly string[]): Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'> {
   const [first = '', second = '', third = '', fourth = '', fifth = ''] = at;
   const ofNamespace = first === 'namespaces' && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
   if (first !== 'namespaces' || ofNamespace) {
@@ -86,7 +84,13 @@ function locate(
 }
 const NAMESPACE_PARTS = new Set(['status', 'finalize']);
 
-function verbOf(method: string, name: string, subresource: string, watchPath: boolean, query: URLSearchParams): RequestVerb {
+function verbOf(
+  method: string,
+  name: string,
+  subresource: string,
+  watchPath: boolean,
+  query: URLSearchParams,
+): RequestVerb {
   if (CONNECT.has(subresource)) return 'connect';
   const verb = (name === '' ? COLLECTION_VERBS : ITEM_VERBS)[method] ?? 'connect';
   const reads = verb === 'get' || verb === 'list';

@@ -2,15 +2,7 @@ import type Koa from 'koa';
 import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
 
 export type RequestVerb =
-  | 'get'
-  | 'list'
-  | 'watch'
-  | 'create'
-  | 'update'
-  | 'patch'
-  | 'delete'
-  | 'deletecollection'
-  | 'connect';
+  'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'connect';
 
 /** Who asks. */
 export interface UserInfo {

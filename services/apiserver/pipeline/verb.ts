@@ -20,12 +20,18 @@ export const verb =
     return dispatch(ctx, info, resources, verbs);
   };
 
-async function dispatch(ctx: Context, info: ResourceRequest, resources: ResourceTable, verbs: VerbTable): Promise<void> {
+async function dispatch(
+  ctx: Context,
+  info: ResourceRequest,
+  resources: ResourceTable,
+  verbs: VerbTable,
+): Promise<void> {
   const { declaration, namespace, name, subresource } = info;
   if (declaration === undefined) throw unknownPath();
   if (declaration.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownPath();
   // Slashes and dots that came in escaped would make keys of another place.
-  for (const part of [namespace, name]) if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
+  for (const part of [namespace, name])
+    if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
   checkMethod(ctx, info);
   const served = resources.served(declaration);
   if (info.verb === 'connect' || served === undefined || !isBuilt(subresource)) throw notBuilt(info);

@@ -70,7 +70,8 @@ export function deletionIsDue(strategy: Strategy, object: ApiObject): boolean {
 /** The propagation policy lives on as a finalizer that the garbage collector takes off. */
 function finalizersFor(present: readonly string[], o: DeleteOptions): string[] {
   const policy =
-    o.propagationPolicy ?? (o.orphanDependents === undefined ? undefined : o.orphanDependents ? 'Orphan' : 'Background');
+    o.propagationPolicy ??
+    (o.orphanDependents === undefined ? undefined : o.orphanDependents ? 'Orphan' : 'Background');
   if (policy === undefined) return [...present];
   const others = present.filter((f) => f !== ORPHAN && f !== FOREGROUND);
   if (policy === 'Background') return others;

@@ -132,7 +132,9 @@ const OWNED = [
 ] as const;
 
 function keepOwned(next: ApiObject, old: ApiObject): void {
-  const owned = Object.fromEntries(OWNED.flatMap((key) => (Object.hasOwn(old.metadata, key) ? [[key, old.metadata[key]]] : [])));
+  const owned = Object.fromEntries(
+    OWNED.flatMap((key) => (Object.hasOwn(old.metadata, key) ? [[key, old.metadata[key]]] : [])),
+  );
   for (const key of OWNED) Reflect.deleteProperty(next.metadata, key);
   delete next.metadata.selfLink;
   Object.assign(next.metadata, owned);
@@ -152,11 +154,7 @@ function body({ metadata: _metadata, ['status']: _status, ...rest }: ApiObject):
   return rest;
 }
 
-function changedImmutables(
-  immutable: readonly (readonly string[])[],
-  next: ApiObject,
-  old: ApiObject,
-): FieldError[] {
+function changedImmutables(immutable: readonly (readonly string[])[], next: ApiObject, old: ApiObject): FieldError[] {
   return immutable
     .filter((path) => !isDeepStrictEqual(valueAt(next, path), valueAt(old, path)))
     .map((path) => field.invalid(path.join('.'), valueAt(next, path) ?? null, 'field is immutable'));

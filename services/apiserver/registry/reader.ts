@@ -195,11 +195,7 @@ export class Reader {
     at: number | undefined,
   ): ReturnType<KeyValueStore['range']> {
     try {
-      return await this.#o.store.range(
-        prefix,
-        at === undefined ? o : { ...o, revision: revision(at) },
-        this.#o.signal,
-      );
+      return await this.#o.store.range(prefix, at === undefined ? o : { ...o, revision: revision(at) }, this.#o.signal);
     } catch (err) {
       if (!isStoreError(err, 'compacted')) throw err;
       throw expired(`The requested resource version is too old: ${at ?? 0}`);

@@ -12,6 +12,4 @@ export interface StoredResource {
 
 /** The key of an object. */
 export const keyOf = (stored: StoredResource, namespace: string, name: string): string =>
-  stored.hub.namespaced
-    ? `${stored.cache.keys.prefix}${namespace}/${name}`
-    : `${stored.cache.keys.prefix}${name}`;
+  stored.hub.namespaced ? `${stored.cache.keys.prefix}${namespace}/${name}` : `${stored.cache.keys.prefix}${name}`;

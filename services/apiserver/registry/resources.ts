@@ -113,12 +113,7 @@ function servedResource(
   };
 }
 
-function decodeAs(
-  catalog: Catalog,
-  declaration: ResourceDeclaration,
-  apiVersion: string,
-  body: unknown,
-): ApiObject {
+function decodeAs(catalog: Catalog, declaration: ResourceDeclaration, apiVersion: string, body: unknown): ApiObject {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badRequest(`The body must be an object of kind ${declaration.kind}`);
   }

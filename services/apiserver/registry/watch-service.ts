@@ -54,7 +54,9 @@ export class WatchService {
       return this.#session(stored, watcher, undefined);
     }
     const watcher = cache.watchers.add(key, sink, history.end);
-    const past = new StoredPast(this.#store, stored, key, begin.revision, this.#feed.revision, sink, () => watcher.close());
+    const past = new StoredPast(this.#store, stored, key, begin.revision, this.#feed.revision, sink, () =>
+      watcher.close(),
+    );
     return this.#session(stored, watcher, past);
   }
 
@@ -219,8 +221,7 @@ class StoredPast implements Source {
 }
 
 function pastFrame({ cache }: StoredResource, key: GroupKey, event: StoreEvent): Buffer | undefined {
-  const before =
-    event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);
+  const before = event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);
   const object = event.type === 'put' ? cache.decode(event.key, event.value, event.modRevision) : before;
   if (object === undefined || (key.scope.name !== '' && key.scope.name !== object.name)) return undefined;
   return frameFor(new Change(object, before, event.type === 'delete', 0), key.filter, key.encoder);

@@ -28,9 +28,7 @@ export interface WriterOptions {
 export type Decide = (current: CachedObject) => Promise<WriteDecision> | WriteDecision;
 
 export type WriteDecision =
-  | { readonly do: 'put'; readonly object: ApiObject }
-  | { readonly do: 'delete' }
-  | { readonly do: 'nothing' };
+  { readonly do: 'put'; readonly object: ApiObject } | { readonly do: 'delete' } | { readonly do: 'nothing' };
 
 /** The end of a write: what is stored now, or what was there last. */
 export interface Written {
@@ -110,7 +108,9 @@ export class Writer {
     const result = await this.#transact(key, revision(current.revision), write);
     if (result.succeeded) return { done: { object: result.written, removed } };
     const [kv] = result.found;
-    return { lostTo: { current: kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision) } };
+    return {
+      lostTo: { current: kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision) },
+    };
   }
 
   async #read(stored: StoredResource, key: string): Promise<CachedObject | undefined> {
@@ -139,8 +139,7 @@ export class Writer {
     modRevision: Revision,
     { operation, finish }: PendingWrite,
   ): Promise<
-    | { readonly succeeded: true; readonly written: CachedObject }
-    | (TransactionResult & { readonly succeeded: false })
+    { readonly succeeded: true; readonly written: CachedObject } | (TransactionResult & { readonly succeeded: false })
   > {
     let result: TransactionResult;
     try {

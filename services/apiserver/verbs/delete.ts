@@ -97,7 +97,8 @@ export async function readDeleteOptions(ctx: Context, catalog: Catalog, limits: 
     throw badRequest('The body of a delete request must be a DeleteOptions object');
   }
   const kind = (parsed as JsonObject)['kind'] ?? 'DeleteOptions';
-  if (kind !== 'DeleteOptions') throw badRequest(`expected a DeleteOptions object in the body, got ${JSON.stringify(kind)}`);
+  if (kind !== 'DeleteOptions')
+    throw badRequest(`expected a DeleteOptions object in the body, got ${JSON.stringify(kind)}`);
   const { value } = decodeObject(catalog.types, OPTIONS_TYPE, parsed);
   return deleteOptions(value as JsonObject, dryRun);
 }

@@ -77,7 +77,12 @@ function groupKey(ctx: Context, request: ResourceRequest, served: ServedResource
 }
 
 /** A version that nobody has seen may still come: until the watch's own end. */
-async function reachVersion({ watches, reader }: VerbDeps, p: WatchParameters, deadline: number, stream: AnswerStream): Promise<boolean> {
+async function reachVersion(
+  { watches, reader }: VerbDeps,
+  p: WatchParameters,
+  deadline: number,
+  stream: AnswerStream,
+): Promise<boolean> {
   const target = p.resourceVersion ?? 0;
   while (watches.revision < target) {
     const left = deadline - Date.now();
@@ -145,8 +150,16 @@ async function untilOver(
   }
 }
 
-function bookmarkFrame({ declaration, apiVersion }: ServedResource, at: number, annotations?: Record<string, string>): Buffer {
-  const metadata = { resourceVersion: String(at), creationTimestamp: null, ...(annotations === undefined ? {} : { annotations }) };
+function bookmarkFrame(
+  { declaration, apiVersion }: ServedResource,
+  at: number,
+  annotations?: Record<string, string>,
+): Buffer {
+  const metadata = {
+    resourceVersion: String(at),
+    creationTimestamp: null,
+    ...(annotations === undefined ? {} : { annotations }),
+  };
   const object = { kind: declaration.kind, apiVersion, metadata };
   return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
 }
@@ -172,7 +185,11 @@ function encoderFor(served: ServedResource): FrameEncoder {
 function encodeChange(served: ServedResource, change: Change, as: 'same' | 'entering' | 'leaving'): Buffer {
   if (as === 'entering') return encodeAs(served, 'ADDED', change.object);
   if (as === 'same') return encodeAs(served, change.type, change.object);
-  return encodeAs(served, 'DELETED', change.deleted ? change.object : (change.previous ?? change.object).at(change.revision));
+  return encodeAs(
+    served,
+    'DELETED',
+    change.deleted ? change.object : (change.previous ?? change.object).at(change.revision),
+  );
 }
 
 function encodeAs(served: ServedResource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: CachedObject): Buffer {

@@ -44,12 +44,22 @@ function refuseTerminating({ resource, name, namespace }: AdmissionRequest, phas
   if (phase !== 'Terminating') return;
   const why = `because namespace ${namespace} is being terminated`;
   const what = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
-  throw new StatusError('Forbidden', `${what} "${name}" is forbidden: unable to create new content in namespace ${namespace} ${why}`, {
-    details: {
-      ...(name === '' ? {} : { name }),
-      ...(resource.group === '' ? {} : { group: resource.group }),
-      kind: resource.resource,
-      causes: [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+  throw new StatusError(
+    'Forbidden',
+    `${what} "${name}" is forbidden: unable to create new content in namespace ${namespace} ${why}`,
+    {
+      details: {
+        ...(name === '' ? {} : { name }),
+        ...(resource.group === '' ? {} : { group: resource.group }),
+        kind: resource.resource,
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${namespace} is being terminated`,
+            field: 'metadata.namespace',
+          },
+        ],
+      },
     },
-  });
+  );
 }

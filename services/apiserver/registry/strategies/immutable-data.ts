@@ -12,7 +12,8 @@ const sealed =
   (next: ApiObject, old: ApiObject): FieldError[] => {
     if (old['immutable'] !== true) return [];
     const errors: FieldError[] = [];
-    if (next['immutable'] !== true) errors.push(field.forbidden('immutable', 'field is immutable when `immutable` is set'));
+    if (next['immutable'] !== true)
+      errors.push(field.forbidden('immutable', 'field is immutable when `immutable` is set'));
     for (const member of members) {
       if (!isDeepStrictEqual(next[member], old[member])) {
         errors.push(field.forbidden(member, 'field is immutable when `immutable` is set'));
@@ -24,11 +25,13 @@ const sealed =
 const sizeOf = (map: unknown): number =>
   Object.values((map ?? {}) as StringMap).reduce((sum, value) => sum + value.length, 0);
 
-const atMostOneMiB = (...members: readonly string[]) => (object: ApiObject): FieldError[] => {
-  const size = members.reduce((sum, member) => sum + sizeOf(object[member]), 0);
-  // In base64 a value is a third longer than what it stands for; the store's own limit catches the rest.
-  return size > (MAX_BYTES * 4) / 3 ? [field.tooLong(members[0] ?? '', MAX_BYTES)] : [];
-};
+const atMostOneMiB =
+  (...members: readonly string[]) =>
+  (object: ApiObject): FieldError[] => {
+    const size = members.reduce((sum, member) => sum + sizeOf(object[member]), 0);
+    // In base64 a value is a third longer than what it stands for; the store's own limit catches the rest.
+    return size > (MAX_BYTES * 4) / 3 ? [field.tooLong(members[0] ?? '', MAX_BYTES)] : [];
+  };
 
 export const configMaps: Partial<Strategy> = {
   validate: atMostOneMiB('data', 'binaryData'),

@@ -61,7 +61,10 @@ const STRATEGIES: Readonly<Record<string, Build>> = {
   'policy/podsecuritypolicies': returned,
   'rbac.authorization.platform.io/clusterrolebindings': plain({ immutable: paths('roleRef') }),
   'rbac.authorization.platform.io/rolebindings': plain({ immutable: paths('roleRef') }),
-  'scheduling.platform.io/priorityclasses': plain({ generation: 'body', immutable: paths('value', 'preemptionPolicy') }),
+  'scheduling.platform.io/priorityclasses': plain({
+    generation: 'body',
+    immutable: paths('value', 'preemptionPolicy'),
+  }),
   'storage.platform.io/csidrivers': plain({
     generation: 'spec',
     immutable: paths('spec.attachRequired', 'spec.fsGroupPolicy', 'spec.volumeLifecycleModes'),

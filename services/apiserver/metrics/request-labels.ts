@@ -1,0 +1,85 @@
+import type { PathRequest, RequestInfo, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+
+/** How a request is counted. All values come from closed sets: a client cannot make new ones. */
+export interface RequestLabels {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** For requests that are about no resource: where the path begins. */
+  readonly subresource: string;
+  readonly scope: '' | 'resource' | 'namespace' | 'cluster';
+}
+
+const VERBS: Readonly<Record<RequestVerb, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+  connect: 'CONNECT',
+};
+const MUTATING: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'post',
+  'put',
+]);
+const PATH_VERBS = new Map(
+  ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'].map((v) => [v, v.toUpperCase()]),
+);
+/** The longer before the shorter that it begins with. */
+const PATHS = ['/healthz', '/livez', '/readyz', '/metrics', '/version', '/openapi/v2', '/openapi/v3', '/apis', '/api'];
+
+export const OTHER = 'other';
+
+/** Runs until somebody ends it; counted by itself, for it says nothing about load. */
+export const isLongRunning = (info: RequestInfo): boolean =>
+  info.kind === 'resource' && (info.verb === 'watch' || info.verb === 'connect');
+
+export const isMutating = (info: RequestInfo): boolean => MUTATING.has(info.verb);
+
+export const scopeOf = ({ name, verb, namespace }: ResourceRequest): RequestLabels['scope'] => {
+  if (name !== '' || verb === 'create') return 'resource';
+  return namespace === '' ? 'cluster' : 'namespace';
+};
+
+export function resourceLabels(info: ResourceRequest): RequestLabels {
+  const { declaration, subresource, subresourceDeclaration } = info;
+  if (declaration === undefined) return unknownResource(info.verb);
+  return {
+    verb: VERBS[info.verb],
+    group: declaration.group,
+    version: declaration.version,
+    resource: declaration.resource,
+    subresource: subresource === '' || subresourceDeclaration !== undefined ? subresource : OTHER,
+    scope: scopeOf(info),
+  };
+}
+
+/** All that is not served counts together. */
+export const unknownResource = (verb: RequestVerb): RequestLabels => ({
+  verb: VERBS[verb],
+  group: OTHER,
+  version: OTHER,
+  resource: OTHER,
+  subresource: '',
+  scope: '',
+});
+
+export function pathLabels({ verb, path }: PathRequest): RequestLabels {
+  return {
+    verb: PATH_VERBS.get(verb) ?? OTHER,
+    group: '',
+    version: '',
+    resource: '',
+    subresource: path === '/' ? path : (PATHS.find((p) => path === p || path.startsWith(`${p}/`)) ?? OTHER),
+    scope: '',
+  };
+}

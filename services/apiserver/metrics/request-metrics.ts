@@ -1,0 +1,144 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import type { PathRequest, RequestInfo, ResourceRequest } from '../pipeline/request.js';
+import {
+  isLongRunning,
+  isMutating,
+  OTHER,
+  pathLabels,
+  resourceLabels,
+  scopeOf,
+  unknownResource,
+  type RequestLabels,
+} from './request-labels.js';
+import { REQUEST_BUCKETS, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
+
+export interface RequestMetrics {
+  /** Notes that a request has begun; what it returns is called once, with the code of the answer. */
+  started(info: RequestInfo): (code: number) => void;
+}
+
+/** What is known of all requests with the same labels. */
+interface Series {
+  readonly labels: Labels;
+  readonly duration: HistogramSeries;
+  readonly byCode: Map<number, number>;
+  readonly longRunning: boolean;
+  readonly kind: 'mutating' | 'readOnly';
+  running: number;
+}
+
+const LABEL_NAMES = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
+/** Custom resources come and go; what comes after that many is counted with the unknown. */
+const MAX_SERIES = 10_000;
+
+const seriesKey = (l: RequestLabels): string =>
+  `${l.verb} ${l.group} ${l.version} ${l.resource} ${l.subresource} ${l.scope}`;
+
+/**
+ * Counts requests in plain numbers and gives them to the library when somebody scrapes. Every request passes here: a
+ * library child per request and metric costs 2.5 microseconds, this some 0.3.
+ */
+export class CountedRequests implements RequestMetrics {
+  readonly #series = new Map<string, Series>();
+  /** Short cuts into #series: what a verb, sub-resource and scope of a declaration stand for. */
+  readonly #ofResource = new WeakMap<ResourceDeclaration, Map<string, Series>>();
+  readonly #duration: SeriesHistogram;
+
+  constructor(registry: Registry) {
+    this.#duration = new SeriesHistogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time from the request to its answer, in seconds; watches until their end',
+      labelNames: LABEL_NAMES,
+      buckets: REQUEST_BUCKETS,
+      registry,
+    });
+    registerTotals(registry, () => this.#series.values());
+    registerRunning(registry, () => this.#series.values());
+  }
+
+  started(info: RequestInfo): (code: number) => void {
+    const series = info.kind === 'path' ? this.#ofPath(info) : this.#of(info);
+    const from = performance.now();
+    series.running += 1;
+    return (code) => {
+      series.running -= 1;
+      series.byCode.set(code, (series.byCode.get(code) ?? 0) + 1);
+      series.duration.observe((performance.now() - from) / 1_000);
+    };
+  }
+
+  #of(info: ResourceRequest): Series {
+    const { declaration, subresource, subresourceDeclaration } = info;
+    if (declaration === undefined) return this.#find(unknownResource(info.verb), info);
+    let known = this.#ofResource.get(declaration);
+    if (known === undefined) this.#ofResource.set(declaration, (known = new Map()));
+    const part = subresource === '' || subresourceDeclaration !== undefined ? subresource : OTHER;
+    const key = `${info.verb} ${part} ${scopeOf(info)}`;
+    let series = known.get(key);
+    if (series === undefined) known.set(key, (series = this.#find(resourceLabels(info), info)));
+    return series;
+  }
+
+  #ofPath(info: PathRequest): Series {
+    return this.#find(pathLabels(info), info);
+  }
+
+  #find(labels: RequestLabels, info: RequestInfo): Series {
+    const key = seriesKey(labels);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (this.#series.size >= MAX_SERIES && info.kind === 'resource' && info.declaration !== undefined) {
+      return this.#find(unknownResource(info.verb), { ...info, declaration: undefined });
+    }
+    const all = { ...labels, component: 'apiserver' };
+    const series: Series = {
+      labels: all,
+      duration: this.#duration.add(all),
+      byCode: new Map(),
+      longRunning: isLongRunning(info),
+      kind: isMutating(info) ? 'mutating' : 'readOnly',
+      running: 0,
+    };
+    this.#series.set(key, series);
+    return series;
+  }
+}
+
+function registerTotals(registry: Registry, all: () => Iterable<Series>): void {
+  new Counter({
+    name: 'apiserver_request_total',
+    help: 'Requests that were answered, by code',
+    labelNames: [...LABEL_NAMES, 'code'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, byCode } of all()) {
+        for (const [code, count] of byCode) this.inc({ ...labels, code }, count);
+      }
+    },
+  });
+}
+
+function registerRunning(registry: Registry, all: () => Iterable<Series>): void {
+  new Gauge({
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests under way, long-running ones excepted',
+    labelNames: ['request_kind'],
+    registers: [registry],
+    collect() {
+      const running = { mutating: 0, readOnly: 0 };
+      for (const series of all()) if (!series.longRunning) running[series.kind] += series.running;
+      for (const [kind, count] of Object.entries(running)) this.set({ request_kind: kind }, count);
+    },
+  });
+  new Gauge({
+    name: 'apiserver_longrunning_requests',
+    help: 'Watches and passed-on connections that are open',
+    labelNames: [...LABEL_NAMES],
+    registers: [registry],
+    collect() {
+      for (const { longRunning, labels, running } of all()) if (longRunning) this.set(labels, running);
+    },
+  });
+}

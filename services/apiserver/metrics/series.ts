@@ -1,0 +1,89 @@
+import { Histogram, type Registry } from 'prom-client';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Buckets of the request histograms, in seconds; what dashboards and alerts of API servers are written for. */
+export const REQUEST_BUCKETS = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+] as const;
+
+/** Counts of one label set. Observing is a few additions: the library's own children hash their labels each time. */
+export class HistogramSeries {
+  readonly labels: Labels;
+  readonly counts: Float64Array;
+  readonly #bounds: readonly number[];
+  sum = 0;
+  count = 0;
+
+  constructor(labels: Labels, bounds: readonly number[]) {
+    this.labels = labels;
+    this.#bounds = bounds;
+    this.counts = new Float64Array(bounds.length);
+  }
+
+  observe(value: number): void {
+    this.sum += value;
+    this.count += 1;
+    const bounds = this.#bounds;
+    for (let i = 0; i < bounds.length; i++) {
+      if (value > (bounds[i] ?? 0)) continue;
+      this.counts[i] = (this.counts[i] ?? 0) + 1;
+      return;
+    }
+  }
+}
+
+interface ExportedValue {
+  readonly metricName: string;
+  readonly labels: Record<string, string | number>;
+  readonly sharedLabels: Labels;
+  readonly value: number;
+}
+
+interface HistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  readonly buckets: readonly number[];
+  readonly registry: Registry;
+}
+
+/** A histogram whose label sets are held by those who observe: see `HistogramSeries`. */
+export class SeriesHistogram extends Histogram {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #bounds: readonly number[];
+  readonly #series: HistogramSeries[] = [];
+
+  constructor({ name, help, labelNames, buckets, registry }: HistogramOptions) {
+    super({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers: [registry] });
+    this.#name = name;
+    this.#help = help;
+    this.#bounds = buckets;
+  }
+
+  /** Adds a label set, for good. The caller keeps it and sees that it adds each one once. */
+  add(labels: Labels): HistogramSeries {
+    const series = new HistogramSeries(labels, this.#bounds);
+    this.#series.push(series);
+    return series;
+  }
+
+  /** What the library asks for when it renders, in place of its own children. */
+  getForPromString(): Promise<object> {
+    const values = this.#series.flatMap((series) => this.#export(series));
+    return Promise.resolve({ name: this.#name, help: this.#help, type: 'histogram', aggregator: 'sum', values });
+  }
+
+  #export({ labels, counts, sum, count }: HistogramSeries): readonly ExportedValue[] {
+    const value = (suffix: string, n: number, own: Record<string, string | number> = {}): ExportedValue => ({
+      metricName: `${this.#name}_${suffix}`,
+      labels: own,
+      sharedLabels: labels,
+      value: n,
+    });
+    let below = 0;
+    const buckets = this.#bounds.map((le, i) => value('bucket', (below += counts[i] ?? 0), { le }));
+    return [...buckets, value('bucket', count, { le: '+Inf' }), value('sum', sum), value('count', count)];
+  }
+}

@@ -1,0 +1,71 @@
+import { Gauge, type Registry } from 'prom-client';
+import { SeriesHistogram, type HistogramSeries } from './series.js';
+
+/** How many objects are stored, by resource as messages name it: `deployments.apps`. */
+export type ObjectCounts = () => Iterable<readonly [resource: string, objects: number]>;
+
+export interface StoreMetrics {
+  /**
+   * Notes how long the store took for one call.
+   *
+   * @param operation A word of the caller's own: `get`, `list`, `create`, `update`, `delete`.
+   * @param type What it was about, from a closed set; '' for no one kind.
+   */
+  observe(operation: string, seconds: number, type?: string): void;
+  /** Where the numbers of objects are to be had; asked at each scrape. */
+  countObjectsBy(counts: ObjectCounts): void;
+}
+
+const STORE_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+/** What comes after that many kinds is counted under no kind. */
+const MAX_SERIES = 4_000;
+
+export class CountedStore implements StoreMetrics {
+  readonly #byOperation = new Map<string, Map<string, HistogramSeries>>();
+  readonly #duration: SeriesHistogram;
+  #series = 0;
+  #counts: ObjectCounts = () => [];
+
+  constructor(registry: Registry) {
+    this.#duration = new SeriesHistogram({
+      name: 'etcd_request_duration_seconds',
+      help: 'Time that the store took for a call, in seconds',
+      labelNames: ['operation', 'type'],
+      buckets: STORE_BUCKETS,
+      registry,
+    });
+    const counts = (): ReturnType<ObjectCounts> => this.#counts();
+    new Gauge({
+      name: 'apiserver_storage_objects',
+      help: 'Stored objects, by resource',
+      labelNames: ['resource'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [resource, objects] of counts()) this.set({ resource }, objects);
+      },
+    });
+  }
+
+  observe(operation: string, seconds: number, type = ''): void {
+    this.#find(operation, type).observe(seconds);
+  }
+
+  countObjectsBy(counts: ObjectCounts): void {
+    this.#counts = counts;
+  }
+
+  #find(operation: string, type: string): HistogramSeries {
+    let byType = this.#byOperation.get(operation);
+    if (byType === undefined) this.#byOperation.set(operation, (byType = new Map()));
+    const known = byType.get(type);
+    if (known !== undefined) return known;
+    if (this.#series >= MAX_SERIES && type !== '') return this.#find(operation, '');
+    this.#series += 1;
+    const series = this.#duration.add({ operation, type });
+    byType.set(type, series);
+    return series;
+  }
+}
