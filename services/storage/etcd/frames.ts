@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
-
 import { StoreError } from '../store.js';
 import { GRPC, type GrpcStatus } from './errors.js';
 
@@ -80,8 +78,10 @@ export class FrameReader {
   }
 }
 
+type HeaderBlock = Readonly<Record<string, string | string[] | number | undefined>>;
+
 /** The gRPC status that a header block carries, if it does. */
-export function statusOf(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): GrpcStatus | undefined {
+export function statusOf(headers: HeaderBlock): GrpcStatus | undefined {
   const code = headers['grpc-status'];
   if (typeof code === 'string') {
     const message = headers['grpc-message'];

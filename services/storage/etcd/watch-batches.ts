@@ -19,6 +19,11 @@ export class WatchBatches {
 
   /** What may be delivered now, and counts as delivered; perhaps nothing. */
   add(response: Pick<WatchResponse, 'events' | 'fragment'>): readonly StoreEvent[] {
+    const first = response.events[0];
+    if (this.#held.length === 0 && !response.fragment && first !== undefined && first.modRevision >= this.next) {
+      this.passed(response.events.at(-1)?.modRevision ?? this.delivered);
+      return response.events; // as nearly always: nothing to put together
+    }
     const events = [...this.#held, ...response.events.filter((it) => it.modRevision >= this.next)];
     const last = events.at(-1)?.modRevision;
     if (last === undefined) return events;

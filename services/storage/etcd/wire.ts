@@ -188,7 +188,7 @@ export class Reader {
   }
 
   skip(): void {
-    if (this.#wireType === VARINT) this.bigint();
+    if (this.#wireType === VARINT) this.#skipVarint();
     else if (this.#wireType === BYTES) this.#at = this.#lengthEnd();
     else if (this.#wireType === FIXED64) this.#forward(8);
     else if (this.#wireType === FIXED32) this.#forward(4);
@@ -197,6 +197,11 @@ export class Reader {
 
   #expect(wireType: number): void {
     if (this.#wireType !== wireType) throw malformed(`field ${this.field} has wire type ${this.#wireType}`);
+  }
+
+  #skipVarint(): void {
+    for (let bytes = 0; bytes < 10; bytes++) if (this.#byte() < 0x80) return;
+    throw malformed('a number has no end');
   }
 
   #lengthEnd(): number {
