@@ -37,7 +37,7 @@ const seriesKey = (l: RequestLabels): string =>
 
 /**
  * Counts requests in plain numbers and gives them to the library when somebody scrapes. Every request passes here: a
- * library child per request and metric costs 2.5 microseconds, this some 0.3.
+ * pair of the library's children costs 2 to 3 microseconds, this 0.5.
  */
 export class CountedRequests implements RequestMetrics {
   readonly #series = new Map<string, Series>();
@@ -72,7 +72,7 @@ export class CountedRequests implements RequestMetrics {
     const { declaration, subresource, subresourceDeclaration } = info;
     if (declaration === undefined) return this.#find(unknownResource(info.verb), info);
     let known = this.#ofResource.get(declaration);
-    if (known === undefined) this.#ofResource.set(declaration, (known = new Map()));
+    if (known === undefined) this.#ofResource.set(declaration, (known = new Map<string, Series>()));
     const part = subresource === '' || subresourceDeclaration !== undefined ? subresource : OTHER;
     const key = `${info.verb} ${part} ${scopeOf(info)}`;
     let series = known.get(key);

@@ -59,7 +59,7 @@ export class CountedStore implements StoreMetrics {
 
   #find(operation: string, type: string): HistogramSeries {
     let byType = this.#byOperation.get(operation);
-    if (byType === undefined) this.#byOperation.set(operation, (byType = new Map()));
+    if (byType === undefined) this.#byOperation.set(operation, (byType = new Map<string, HistogramSeries>()));
     const known = byType.get(type);
     if (known !== undefined) return known;
     if (this.#series >= MAX_SERIES && type !== '') return this.#find(operation, '');
