@@ -1,0 +1,167 @@
+import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
+import type { ServedApi, ServedGroup, ServedVersion } from './served.js';
+
+/** What `--runtime-config` said, checked against what there is. */
+interface Choices {
+  readonly byKey: ReadonlyMap<string, boolean>;
+  readonly warnings: readonly string[];
+}
+
+/** Stands for many group versions; the later ones are more specific and win. */
+const WIDE_KEYS: Readonly<Record<string, (version: string) => boolean>> = {
+  'api/all': () => true,
+  'api/ga': (version) => stability(version) === 'ga',
+  'api/beta': (version) => stability(version) === 'beta',
+  'api/alpha': (version) => stability(version) === 'alpha',
+};
+
+/** Order of groups in discovery, core before all of them: clients take the first that knows a name. */
+const GROUP_ORDER = [
+  'apiregistration',
+  'apps',
+  'events',
+  'authentication',
+  'authorization',
+  'autoscaling',
+  'batch',
+  'certificates',
+  'networking',
+  'policy',
+  'rbac',
+  'storage',
+  'admissionregistration',
+  'apiextensions',
+  'scheduling',
+  'coordination',
+  'node',
+  'discovery',
+  'flowcontrol',
+];
+
+const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+
+/** The level that a version's name says (spec 1, 9.1). */
+function stability(version: string): 'ga' | 'beta' | 'alpha' {
+  const level = VERSION.exec(version)?.[2];
+  return level === 'alpha' || level === 'beta' ? level : 'ga';
+}
+
+/** The more stable first, then the higher; names that are no versions last. Negative when `a` comes first. */
+export function compareVersions(a: string, b: string): number {
+  const ranked = (version: string): readonly number[] => {
+    const [, major, level, minor] = VERSION.exec(version) ?? [];
+    if (major === undefined) return [3, 0, 0];
+    return [level === undefined ? 0 : level === 'beta' ? 1 : 2, -Number(major), -Number(minor ?? 0)];
+  };
+  const [left, right] = [ranked(a), ranked(b)];
+  for (const [i, rank] of left.entries()) {
+    const difference = rank - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareGroups(a: string, b: string): number {
+  const rank = (group: string): number => {
+    if (group === '') return -1;
+    const place = GROUP_ORDER.indexOf(group.split('.', 1)[0] ?? '');
+    return place < 0 ? GROUP_ORDER.length : place;
+  };
+  return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+const resourceKey = (d: { group: string; version: string; resource: string }): string =>
+  `${d.group}/${d.version}/${d.resource}`;
+
+/**
+ * What is served: what the release serves by default, changed by `--runtime-config` (spec 1, 9.1). Keys are
+ * `<group>/<version>` and `<group>/<version>/<resource>` (core: `v1` or `api/v1`), and `api/all|ga|beta|alpha`; the
+ * more specific key wins.
+ *
+ * @throws {Error} for a group that there is not, a value that is neither true nor false, or nothing left to serve
+ */
+export function servedApi(
+  catalog: Catalog,
+  runtimeConfig: ReadonlyMap<string, string>,
+): { api: ServedApi; warnings: string[] } {
+  const { byKey, warnings } = readChoices(catalog, runtimeConfig);
+  const served = catalog.resources.filter((d) => isChosen(d, byKey) ?? d.servedByDefault);
+  if (served.length === 0) throw new Error('Cannot use --runtime-config: it leaves nothing to serve');
+  return { api: serve(served, 0), warnings: [...warnings] };
+}
+
+/** The served API made of these declarations. Custom resources come as declarations too, with a higher generation. */
+export function serve(declarations: readonly ResourceDeclaration[], generation: number): ServedApi {
+  const index = new Map<string, Map<string, Map<string, ResourceDeclaration>>>();
+  for (const d of declarations) {
+    const versions = index.get(d.group) ?? new Map<string, Map<string, ResourceDeclaration>>();
+    const resources = versions.get(d.version) ?? new Map<string, ResourceDeclaration>();
+    index.set(d.group, versions.set(d.version, resources.set(d.resource, d)));
+  }
+  const groups: ServedGroup[] = [...index].map(([name, versions]) => ({ name, versions: versionsOf(versions) }));
+  return {
+    generation,
+    groups: groups.sort((a, b) => compareGroups(a.name, b.name)),
+    find: (group, version, resource) => index.get(group)?.get(version)?.get(resource),
+  };
+}
+
+function versionsOf(versions: ReadonlyMap<string, ReadonlyMap<string, ResourceDeclaration>>): readonly ServedVersion[] {
+  return [...versions]
+    .map(([version, resources]) => ({
+      version,
+      resources: [...resources.values()].sort((a, b) => (a.resource < b.resource ? -1 : 1)),
+    }))
+    .sort((a, b) => compareVersions(a.version, b.version));
+}
+
+/** Undefined where nothing was said about it. */
+function isChosen(d: ResourceDeclaration, byKey: ReadonlyMap<string, boolean>): boolean | undefined {
+  const exact = byKey.get(resourceKey(d)) ?? byKey.get(`${d.group}/${d.version}`);
+  if (exact !== undefined) return exact;
+  let wide: boolean | undefined;
+  for (const [key, covers] of Object.entries(WIDE_KEYS)) {
+    if (covers(d.version)) wide = byKey.get(key) ?? wide;
+  }
+  return wide;
+}
+
+function readChoices(catalog: Catalog, runtimeConfig: ReadonlyMap<string, string>): Choices {
+  const groups = new Set(catalog.resources.map((d) => d.group));
+  const known = new Set(catalog.resources.flatMap((d) => [`${d.group}/${d.version}`, resourceKey(d)]));
+  const byKey = new Map<string, boolean>();
+  const warnings: string[] = [];
+  for (const [key, value] of runtimeConfig) {
+    const wide = Object.hasOwn(WIDE_KEYS, key);
+    const { group, rest } = wide ? { group: '', rest: '' } : readKey(key);
+    if (!wide && !groups.has(group)) throw cannotUse(key, `there is no API group "${group}"`);
+    const normal = wide ? key : `${group}/${rest}`;
+    if (!wide && !known.has(normal)) warnings.push(`--runtime-config: "${key}" is not known and changes nothing`);
+    byKey.set(normal, readValue(key, value));
+  }
+  return { byKey, warnings };
+}
+
+/** `apps/v1`, `apps/v1/deployments`, and for core `v1`, `api/v1`, `v1/pods`, `api/v1/pods` */
+function readKey(key: string): { group: string; rest: string } {
+  const parts = key.split('/');
+  const [first = ''] = parts;
+  const core = first === 'api' ? parts.slice(1) : VERSION.test(first) ? parts : undefined;
+  const below = core ?? parts.slice(1);
+  const isVersion = core === undefined || VERSION.test(core[0] ?? '');
+  if (below.length < 1 || below.length > 2 || below.includes('') || !isVersion) {
+    throw cannotUse(
+      key,
+      'wanted <group>/<version>, <group>/<version>/<resource>, or api/all, api/ga, api/beta, api/alpha',
+    );
+  }
+  return { group: core === undefined ? first : '', rest: below.join('/') };
+}
+
+function readValue(key: string, value: string): boolean {
+  if (value === '' || value === 'true') return true;
+  if (value === 'false') return false;
+  throw cannotUse(key, `"${value}" is neither true nor false`);
+}
+
+const cannotUse = (key: string, why: string): Error => new Error(`Cannot use --runtime-config "${key}": ${why}`);
