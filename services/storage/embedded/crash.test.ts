@@ -121,6 +121,26 @@ describe('openEmbeddedStore() after a kill', function () {
     assert.ok(a.compacted > 0, 'no compaction was under way');
   });
 
+  it('has every write that was acknowledged before the disk refused one', async () => {
+    const a: Acknowledged = { puts: new Map(), leases: [], compacted: 0, opened: 0 };
+    // No file may grow beyond 2,000 blocks of 512 bytes (dash) or 1,024 (bash): lmdb then meets a failing write.
+    const command = `ulimit -f 2000; exec "$0" "$1" "$2" 0`;
+    const stdio = ['ignore', 'pipe', 'ignore'] as const;
+    const child = spawn('sh', ['-c', command, process.execPath, WRITER, directory], { stdio: [...stdio] });
+    children.push(child);
+    const closed = once(child, 'close');
+    for await (const line of createInterface({ input: child.stdout })) take(line, a);
+    await closed;
+    assert.equal(child.exitCode, 3, 'onFatal was not called');
+    assert.ok(a.puts.size > 0);
+    const store = await open();
+    try {
+      await assertWhole(store, a);
+    } finally {
+      await store.close();
+    }
+  });
+
   it('still knows the leases and what they hold', async () => {
     const a: Acknowledged = { puts: new Map(), leases: [], compacted: 0, opened: 0 };
     await killedAfter(20, 0, a);
