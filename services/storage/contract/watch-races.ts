@@ -42,6 +42,29 @@ export function watchRaces(s: Scene): void {
     }
   });
 
+  it('passes from a long history to what is being written, without gap or repeat', async () => {
+    const from = revision((await s.head()) + 1);
+    for (let round = 0; round < 4; round++) await s.fill('k', 1000, 'x'.repeat(1000));
+    let caughtUp = false;
+    const written: number[] = [];
+    const write = async (writer: number): Promise<void> => {
+      for (let i = 0; i < 20 || !caughtUp; i++) written.push(await s.put(`w${writer}`, String(i)));
+    };
+    const writers = Promise.all([0, 1, 2, 3].map(write));
+    await s.put('began', 'v');
+    const { seen } = s.watch({ from });
+    await seen.count(4020).finally(() => (caughtUp = true));
+    await writers;
+    await seen.reached(await s.put('last', 'v'));
+    seen.assertOrdered();
+    const live = seen.all.filter((e) => e.key.startsWith(s.key('w')));
+    assert.deepEqual(
+      live.map((e) => e.modRevision),
+      written.toSorted((a, b) => a - b),
+    );
+    assert.equal(seen.all.length, 4000 + written.length + 2);
+  });
+
   it('agrees with a range: the state at a revision plus what follows is the state at the end', async () => {
     await s.fill('k', 100, 'start');
     const write = async (writer: number): Promise<void> => {
