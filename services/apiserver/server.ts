@@ -70,7 +70,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   const stopping = new AbortController();
   const { signal } = stopping;
   const metrics = createMetrics();
-  const store = await openStore(o, { ...d, observe: (operation, seconds) => metrics.observeStore(operation, seconds) });
+  const store = await openStore(o, { ...d, observe: (operation, seconds) => metrics.store.observe(operation, seconds) });
   try {
     const core = await buildCore(o, d, store, metrics, signal);
     const health = healthChecks(o, core, store);
@@ -133,7 +133,7 @@ async function buildCore(
   });
   const feed = new Feed({ store, prefix: keys.prefix, log });
   for (const { cache } of resources.allStored()) feed.register(cache);
-  metrics.storageObjects(() =>
+  metrics.store.countObjectsBy(() =>
     [...resources.allStored()].map(({ hub, cache }): [string, number] => [
       hub.group === '' ? hub.resource : `${hub.resource}.${hub.group}`,
       cache.size,
@@ -180,6 +180,7 @@ function application(
   if (o.tokenAuthFile !== '') authenticators.push(tokenFile(o.tokenAuthFile));
   const verbs = verbTable({
     ...core,
+    watchMetrics: metrics.watches,
     admission: admissionChain(core),
     limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
   });

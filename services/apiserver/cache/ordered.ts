@@ -2,6 +2,8 @@ import type { CachedObject } from './cached-object.js';
 
 /** Half of it is left in each part when a leaf splits. 64 objects of 1 KB make a leaf's list bytes one good write. */
 const LEAF_MAX = 64;
+/** Filters whose answers a leaf keeps; one more starts afresh. */
+const KEPT_FILTERS_MAX = 4;
 /** Joined items above this are made again for each list: with large objects the copy would double the memory. */
 const KEPT_ITEMS_MAX_BYTES = 256 * 1024;
 
@@ -10,8 +12,16 @@ interface Leaf {
   objects: CachedObject[];
   /** Their list items joined by commas, once somebody listed them whole. */
   items: Buffer | undefined;
+  /** Items of those that some filters let through, by the filter's id; filters come again more often than objects change. */
+  matching: Map<string, Buffer> | undefined;
   /** Only the tree with this mark may change the leaf in place. */
   owner: object;
+}
+
+/** Tells which objects a list shows. Equal ids mean equal answers. */
+export interface ObjectFilter {
+  readonly id: string;
+  matches(object: CachedObject): boolean;
 }
 
 /** A read-only state of the collection. Costs nothing to hold but the memory of what has changed since. */
@@ -23,8 +33,11 @@ export interface Snapshot {
   count(from: string, to: string): number;
   /** The key that `n` keys lie before, counted from `from`; undefined when there are not that many. O(log n). */
   keyAfter(from: string, n: number): string | undefined;
-  /** Their list items, joined by commas, in as few pieces as possible. The pieces are shared: do not write to them. */
-  items(from: string, to: string): Buffer[];
+  /**
+   * Their list items, joined by commas, in as few pieces as possible. The pieces are shared: do not write to them. With a
+   * filter, those that it lets through; O(leaves) when it was asked before, but for the leaves that changed since.
+   */
+  items(from: string, to: string, filter?: ObjectFilter): Buffer[];
 }
 
 /**
@@ -59,7 +72,7 @@ export class OrderedObjects implements Snapshot {
     const at = this.#leafFor(object.key);
     if (at < 0) {
       this.#ownRoot();
-      this.#leaves.push({ objects: [object], items: undefined, owner: this.#owner });
+      this.#leaves.push({ objects: [object], items: undefined, matching: undefined, owner: this.#owner });
       this.#grown(1);
       return;
     }
@@ -109,15 +122,16 @@ export class OrderedObjects implements Snapshot {
     return this.#leaves[leaf]?.objects[rank]?.key;
   }
 
-  items(from: string, to: string): Buffer[] {
+  items(from: string, to: string, filter?: ObjectFilter): Buffer[] {
     const pieces: Buffer[] = [];
     for (let l = Math.max(0, this.#leafFor(from)); l < this.#leaves.length; l++) {
       const leaf = this.#leaves[l];
       if (leaf === undefined) break;
       const lo = lowerBound(leaf.objects, from);
       const hi = to === '' ? leaf.objects.length : lowerBound(leaf.objects, to);
-      if (lo === 0 && hi === leaf.objects.length) pieces.push(wholeLeaf(leaf));
-      else if (lo < hi) pieces.push(joinItems(leaf.objects.slice(lo, hi)));
+      const whole = lo === 0 && hi === leaf.objects.length;
+      const piece = whole ? leafItems(leaf, filter) : joinMatching(leaf.objects.slice(lo, hi), filter);
+      if (piece.length > 0) pieces.push(piece);
       if (hi < leaf.objects.length) break;
     }
     return pieces;
@@ -156,9 +170,10 @@ export class OrderedObjects implements Snapshot {
     const leaf = this.#leaves[at] as Leaf; // callers took `at` from #leafFor
     if (leaf.owner === this.#owner) {
       leaf.items = undefined;
+      leaf.matching = undefined;
       return leaf;
     }
-    const own: Leaf = { objects: leaf.objects.slice(), items: undefined, owner: this.#owner };
+    const own: Leaf = { objects: leaf.objects.slice(), items: undefined, matching: undefined, owner: this.#owner };
     this.#leaves[at] = own;
     return own;
   }
@@ -167,7 +182,7 @@ export class OrderedObjects implements Snapshot {
     // Keys often come in rising order: a full last leaf stays nearly full instead of being halved.
     const last = at === this.#leaves.length - 1;
     const right = leaf.objects.splice(last ? LEAF_MAX : LEAF_MAX / 2);
-    this.#leaves.splice(at + 1, 0, { objects: right, items: undefined, owner: this.#owner });
+    this.#leaves.splice(at + 1, 0, { objects: right, items: undefined, matching: undefined, owner: this.#owner });
   }
 
   #grown(by: number): void {
@@ -176,12 +191,19 @@ export class OrderedObjects implements Snapshot {
   }
 }
 
-function wholeLeaf(leaf: Leaf): Buffer {
-  if (leaf.items !== undefined) return leaf.items;
-  const items = joinItems(leaf.objects);
-  if (items.length <= KEPT_ITEMS_MAX_BYTES) leaf.items = items;
+function leafItems(leaf: Leaf, filter: ObjectFilter | undefined): Buffer {
+  const kept = filter === undefined ? leaf.items : leaf.matching?.get(filter.id);
+  if (kept !== undefined) return kept;
+  const items = joinMatching(leaf.objects, filter);
+  if (items.length > KEPT_ITEMS_MAX_BYTES) return items;
+  if (filter === undefined) return (leaf.items = items);
+  if (leaf.matching === undefined || leaf.matching.size >= KEPT_FILTERS_MAX) leaf.matching = new Map<string, Buffer>();
+  leaf.matching.set(filter.id, items);
   return items;
 }
+
+const joinMatching = (objects: readonly CachedObject[], filter: ObjectFilter | undefined): Buffer =>
+  joinItems(filter === undefined ? objects : objects.filter((o) => filter.matches(o)));
 
 function lowerBound(objects: readonly CachedObject[], key: string): number {
   let lo = 0;
@@ -215,8 +237,11 @@ function runningTotals(leaves: readonly Leaf[]): number[] {
   });
 }
 
+const EMPTY = Buffer.alloc(0);
+
 /** `{"metadata":…},{"metadata":…}`: the objects without kind and apiVersion, as they stand in a list. */
 export function joinItems(objects: readonly CachedObject[]): Buffer {
+  if (objects.length === 0) return EMPTY;
   let size = Math.max(0, objects.length - 1);
   for (const o of objects) size += 1 + o.bytes.length - o.layout.itemStart;
   const out = Buffer.allocUnsafeSlow(size); // kept with the leaf: not from the shared pool

@@ -1,12 +1,8 @@
-import type { CachedObject } from './cached-object.js';
 import type { Change, History } from './history.js';
+import type { ObjectFilter } from './ordered.js';
 
-/** Which changes a watcher wants. Watchers with equal `id` and scope share every decision. */
-export interface ChangeFilter {
-  /** Canonical text of the selectors; '' selects everything. */
-  readonly id: string;
-  matches(object: CachedObject): boolean;
-}
+/** Which changes a watcher wants. Watchers with equal `id` and scope share every decision; '' selects everything. */
+export type ChangeFilter = ObjectFilter;
 
 export const EVERYTHING: ChangeFilter = { id: '', matches: () => true };
 
@@ -32,8 +28,8 @@ export const STORED_JSON: FrameEncoder = {
 
 /** The receiving end of a watch. */
 export interface WatchSink {
-  /** Takes whole frames in order. False: full; nothing more comes until `resume()`. */
-  write(frames: Buffer): boolean;
+  /** Takes `count` whole frames in order. False: full; nothing more comes until `resume()`. */
+  write(frames: Buffer, count: number): boolean;
   /** The history it still needed is gone; nothing more comes. */
   expired(): void;
 }
@@ -87,14 +83,14 @@ export class Watcher {
       }
       const { frames, position } = this.#group.read(this.#behindAt);
       this.#behindAt = position;
-      if (frames.length > 0 && !this.#sink.write(joined(frames))) return;
+      if (frames.length > 0 && !this.#sink.write(joined(frames), frames.length)) return;
       if (position >= this.#group.history.end) this.#behindAt = undefined;
     }
   }
 
   /** Called by the group, for live watchers. */
-  deliver(frames: Buffer): void {
-    if (!this.#sink.write(frames)) this.#behindAt = this.#group.history.end;
+  deliver(frames: Buffer, count: number): void {
+    if (!this.#sink.write(frames, count)) this.#behindAt = this.#group.history.end;
   }
 
   expire(): void {
@@ -162,8 +158,9 @@ class WatcherGroup {
   flush(): void {
     if (this.#pending.length === 0) return;
     const batch = joined(this.#pending);
+    const count = this.#pending.length;
     this.#pending = [];
-    for (const watcher of this.members()) if (watcher.live) watcher.deliver(batch);
+    for (const watcher of this.members()) if (watcher.live) watcher.deliver(batch, count);
   }
 
   /** Frames from `position` on, up to a bound, and the position after them. */

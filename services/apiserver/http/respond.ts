@@ -5,6 +5,8 @@ import type { Context } from '../pipeline/request.js';
 import type { AnswerType } from './negotiation.js';
 
 const compress = promisify(gzip);
+/** A list of this size goes out in pieces. */
+const STREAM_FROM_BYTES = 64 * 1024;
 /** Smaller answers are not worth the time. */
 const GZIP_FROM_BYTES = 128 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
@@ -16,10 +18,53 @@ export const wantsPretty = (ctx: Context): boolean => flag(ctx.state.query.get('
 
 /** Answers with JSON bytes, in the form that was asked for. The bytes may be shared: they are not written to. */
 export async function respondJson(ctx: Context, code: number, json: Buffer, type: AnswerType): Promise<void> {
+  setHeaders(ctx, code, type);
+  ctx.body = await compressed(ctx, await inForm(ctx, json, type));
+}
+
+/**
+ * The same for a long answer in pieces. They go out as the connection takes them, without a copy of the whole: many
+ * clients may be listing at once, and the pieces are shared among them.
+ */
+export async function respondPieces(ctx: Context, pieces: readonly Buffer[], type: AnswerType): Promise<void> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const plain = type === 'application/json' && !wantsPretty(ctx) && !wantsGzip(ctx, length);
+  if (!plain || length < STREAM_FROM_BYTES) return respondJson(ctx, 200, Buffer.concat(pieces, length), type);
+  setHeaders(ctx, 200, type);
+  ctx.set('Content-Length', String(length));
+  return sendPieces(ctx, pieces);
+}
+
+async function sendPieces(ctx: Context, pieces: readonly Buffer[]): Promise<void> {
+  const { res } = ctx;
+  ctx.respond = false; // written here, piece by piece
+  res.statusCode = 200;
+  if (ctx.method !== 'HEAD') {
+    for (const piece of pieces) {
+      if (!res.write(piece) && !(await drained(res))) return;
+    }
+  }
+  res.end();
+}
+
+/** False when the client went away. */
+async function drained(res: Context['res']): Promise<boolean> {
+  if (res.destroyed || res.closed) return false;
+  return new Promise((resolve) => {
+    const onDrain = (): void => finish(true);
+    const onClose = (): void => finish(false);
+    const finish = (open: boolean): void => {
+      res.off('drain', onDrain).off('close', onClose);
+      resolve(open);
+    };
+    res.on('drain', onDrain).on('close', onClose);
+  });
+}
+
+function setHeaders(ctx: Context, code: number, type: AnswerType): void {
   ctx.status = code;
   ctx.set('Cache-Control', 'no-cache, private');
   ctx.set('Content-Type', type);
-  ctx.body = await compressed(ctx, await inForm(ctx, json, type));
 }
 
 async function inForm(ctx: Context, json: Buffer, type: AnswerType): Promise<Buffer> {
@@ -30,8 +75,11 @@ async function inForm(ctx: Context, json: Buffer, type: AnswerType): Promise<Buf
   return wantsPretty(ctx) ? Buffer.from(`${JSON.stringify(JSON.parse(json.toString('utf8')), null, 2)}\n`) : json;
 }
 
+const wantsGzip = (ctx: Context, length: number): boolean =>
+  length >= GZIP_FROM_BYTES && /\bgzip\b/.test(ctx.get('Accept-Encoding'));
+
 async function compressed(ctx: Context, body: Buffer): Promise<Buffer> {
-  if (body.length < GZIP_FROM_BYTES || !/\bgzip\b/.test(ctx.get('Accept-Encoding'))) return body;
+  if (!wantsGzip(ctx, body.length)) return body;
   ctx.set('Content-Encoding', 'gzip');
   ctx.set('Vary', 'Accept-Encoding');
   return compress(body, GZIP_OPTIONS);

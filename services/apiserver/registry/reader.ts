@@ -144,6 +144,7 @@ export class Reader {
 
   /** Cuts a chunk out of a state. Synchronous, so that a live state may be handed in. */
   #page(stored: StoredResource, p: ListParameters, range: KeyRange, state: Snapshot, at: number): Page {
+    if (p.filter.id !== '' && p.limit === 0) return filteredPage(p, range, state, at);
     if (p.filter.id !== '') {
       const { objects, next } = select(state.between(range.from, range.to), p.filter, p.limit);
       if (next !== undefined && state === stored.cache.current) stored.cache.keepSnapshot(at);
@@ -232,7 +233,16 @@ function pageOf(objects: CachedObject[], at: number, continueToken: string, rema
   };
 }
 
-/** The first `limit` matches (0 = all) and the key of the match after them. */
+/** All matches: what the state has joined for this filter before is used again. */
+const filteredPage = ({ filter }: ListParameters, { from, to }: KeyRange, state: Snapshot, at: number): Page => ({
+  revision: at,
+  continueToken: '',
+  remaining: undefined,
+  items: () => state.items(from, to, filter),
+  objects: () => [...state.between(from, to)].filter((o) => filter.matches(o)),
+});
+
+/** The first `limit` matches and the key of the match after them. */
 function select(
   candidates: Iterable<CachedObject>,
   filter: ChangeFilter,
@@ -241,7 +251,7 @@ function select(
   const objects: CachedObject[] = [];
   for (const object of candidates) {
     if (!filter.matches(object)) continue;
-    if (limit > 0 && objects.length === limit) return { objects, next: object.key };
+    if (objects.length === limit) return { objects, next: object.key };
     objects.push(object);
   }
   return { objects, next: undefined };

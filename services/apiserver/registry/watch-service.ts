@@ -1,5 +1,5 @@
 import { revision, StoreError, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
-import { Change, encodeFrame } from '../cache/history.js';
+import { Change } from '../cache/history.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
 import { frameFor, type GroupKey, type Watcher, type WatchSink } from '../cache/watchers.js';
@@ -23,8 +23,6 @@ export interface WatchSession {
   deliveredTo(): number | undefined;
   close(): void;
 }
-
-export const initialFrame = (object: CachedObject): Buffer => encodeFrame('ADDED', object);
 
 /** Starts watches: state first, then history (the cache's, or the store's where that goes back further), then live. */
 export class WatchService {
@@ -90,12 +88,18 @@ interface Source {
   close(): void;
 }
 
+/** Whole frames, joined. */
+interface Chunk {
+  readonly frames: Buffer;
+  readonly count: number;
+}
+
 class Preface implements Source {
-  readonly #chunks: Iterator<Buffer>;
+  readonly #chunks: Iterator<Chunk>;
   readonly #sink: WatchSink;
   #done = false;
 
-  constructor(chunks: Iterator<Buffer>, sink: WatchSink) {
+  constructor(chunks: Iterator<Chunk>, sink: WatchSink) {
     this.#chunks = chunks;
     this.#sink = sink;
   }
@@ -104,7 +108,7 @@ class Preface implements Source {
     while (!this.#done) {
       const next = this.#chunks.next();
       if (next.done === true) this.#done = true;
-      else if (!this.#sink.write(next.value)) return false;
+      else if (!this.#sink.write(next.value.frames, next.value.count)) return false;
     }
     return true;
   }
@@ -119,7 +123,7 @@ function initialChunks(
   { cache }: StoredResource,
   { scope, filter }: GroupKey,
   { encodeInitial, after }: WatchBegin & { readonly at: 'state' },
-): Iterator<Buffer> {
+): Iterator<Chunk> {
   const range = cache.range(scope.namespace);
   const objects: CachedObject[] = [];
   for (const object of cache.current.between(range.from, range.to)) {
@@ -132,7 +136,7 @@ function* chunks(
   objects: readonly CachedObject[],
   encode: (object: CachedObject) => Buffer,
   last: Buffer | undefined,
-): Generator<Buffer> {
+): Generator<Chunk> {
   let frames: Buffer[] = [];
   let bytes = 0;
   for (const object of objects) {
@@ -140,11 +144,11 @@ function* chunks(
     frames.push(frame);
     bytes += frame.length;
     if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(frames);
+    yield { frames: Buffer.concat(frames), count: frames.length };
     [frames, bytes] = [[], 0];
   }
   if (last !== undefined) frames.push(last);
-  if (frames.length > 0) yield Buffer.concat(frames);
+  if (frames.length > 0) yield { frames: Buffer.concat(frames), count: frames.length };
 }
 
 /**
@@ -177,7 +181,7 @@ class StoredPast implements Source {
             .filter((event) => event.modRevision <= until)
             .map((event) => pastFrame(stored, key, event))
             .filter((frame) => frame !== undefined);
-          if (frames.length > 0 && !this.#sink.write(Buffer.concat(frames))) this.#pause();
+          if (frames.length > 0 && !this.#sink.write(Buffer.concat(frames), frames.length)) this.#pause();
           if ((batch.at(-1)?.modRevision ?? 0) >= until) this.#finish();
         },
         progress: (reached) => {

@@ -25,7 +25,7 @@ const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']}');
 
 /** Takes the page's content at once, before any await: it may be live state. */
-export function listBytes(served: ServedResource, page: Page): Buffer {
+export function listPieces(served: ServedResource, page: Page): Buffer[] {
   const { declaration, apiVersion } = served;
   const metadata = {
     resourceVersion: String(page.revision),
@@ -40,7 +40,7 @@ export function listBytes(served: ServedResource, page: Page): Buffer {
     parts.push(piece);
   }
   parts.push(LIST_END);
-  return Buffer.concat(parts);
+  return parts;
 }
 
 function convertedItems(served: ServedResource, page: Page): Buffer[] {

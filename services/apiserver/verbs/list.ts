@@ -1,6 +1,6 @@
 import { negotiate } from '../http/negotiation.js';
-import { respondJson } from '../http/respond.js';
-import { listBytes } from './answers.js';
+import { respondPieces } from '../http/respond.js';
+import { listPieces } from './answers.js';
 import { selection, versionParameters } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -11,5 +11,5 @@ export const list =
     const type = negotiate(ctx.get('Accept'));
     const { filter } = selection(query, served.declaration);
     const page = await reader.list(served.stored, { ...versionParameters(query), namespace, filter });
-    await respondJson(ctx, 200, listBytes(served, page), type);
+    await respondPieces(ctx, listPieces(served, page), type);
   };

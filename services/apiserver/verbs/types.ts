@@ -1,5 +1,6 @@
 import type { AdmissionChain } from '../admission/chain.js';
 import type { BodyLimits } from '../http/body.js';
+import type { WatchMetrics } from '../metrics/watch-metrics.js';
 import type { OpenStreams } from '../http/stream.js';
 import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
 import type { Reader } from '../registry/reader.js';
@@ -17,6 +18,7 @@ export interface VerbDeps {
   readonly writer: Writer;
   readonly watches: WatchService;
   readonly streams: OpenStreams;
+  readonly watchMetrics: WatchMetrics;
   readonly admission: AdmissionChain;
   readonly limits: BodyLimits;
 }

@@ -94,7 +94,7 @@ async function reachVersion(
 
 /** Runs the watch until its time is over or either side ends it. */
 async function follow(
-  { watches, vocabulary }: VerbDeps,
+  { watches, vocabulary, watchMetrics }: VerbDeps,
   served: ServedResource,
   key: GroupKey,
   p: WatchParameters,
@@ -106,7 +106,10 @@ async function follow(
   const over = new AbortController();
   const stop = (): void => over.abort();
   const sink = {
-    write: (frames: Buffer): boolean => stream.write(frames),
+    write: (frames: Buffer, count: number): boolean => {
+      watchMetrics.sent(served.declaration, count);
+      return stream.write(frames);
+    },
     expired: (): void => {
       stream.write(expiredFrame());
       stop();
@@ -122,7 +125,7 @@ async function follow(
   stream.onClose(stop);
   try {
     session.resume();
-    await untilOver(session, p, deadline, over.signal, () => sink.write(bookmark()));
+    await untilOver(session, p, deadline, over.signal, () => sink.write(bookmark(), 1));
   } finally {
     session.close();
   }

@@ -1,0 +1,247 @@
+import { Connection, request, type Target } from './connection.js';
+import { closedLoop, type Measured } from './load.js';
+import { cpuMicros } from './processes.js';
+import { crowdOverHttp1, crowdOverHttp2, type Crowd } from './watchers.js';
+
+export const OBJECTS = 5_000;
+const CONNECTIONS = 32;
+const WATCHERS = 300;
+const COLLECTION = '/api/v1/namespaces/bench/configmaps';
+const VALUE = 'v'.repeat(900);
+
+/** What is measured on the server itself, and what stands for its limit. */
+export interface Scenario {
+  readonly name: string;
+  /** Unit of `value`. */
+  readonly unit: string;
+  readonly run: (s: Subject) => Promise<Measured & { readonly cpuMicros?: number }>;
+  /** Which figure of the answer counts. */
+  readonly value: (m: Measured) => number;
+  readonly limit:
+    | { readonly by: 'bare server'; readonly path: (s: Subject) => string }
+    | { readonly by: 'bare store' }
+    | { readonly by: 'bare fan-out'; readonly protocol: 1 | 2 };
+}
+
+export interface Subject {
+  readonly target: Target;
+  readonly pid: number;
+  readonly seconds: number;
+  /** Bytes of answers that were seen, for the bare server to send as many. */
+  readonly sizes: Map<string, number>;
+}
+
+const nameOf = (n: number): string => `cm-${String(n).padStart(5, '0')}`;
+
+/** Some 1.2 KB as stored. */
+export const configMap = (name: string, group: number, salt = ''): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, labels: { group: String(group), app: 'bench' }, annotations: { note: 'measured object' } },
+    data: { value: VALUE, salt },
+  });
+
+/** Creates the namespace and its objects. */
+export async function populate(target: Target): Promise<void> {
+  const connection = await Connection.open(target);
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
+  await connection.ask(request('POST', '/api/v1/namespaces', { body }));
+  await connection.ask(request('POST', COLLECTION, { body: configMap('watched', 1) }));
+  connection.close();
+  await closedLoop({
+    target,
+    connections: CONNECTIONS,
+    durationMs: 120_000,
+    count: OBJECTS,
+    next: (n) => request('POST', COLLECTION, { body: configMap(nameOf(n), n % 10) }),
+    expect: 201,
+  });
+}
+
+/** A closed loop of 32 connections, with the server's processor time for each request. */
+async function loop(
+  s: Subject,
+  expect: number,
+  next: (n: number) => Buffer,
+  count?: number,
+): Promise<Measured & { cpuMicros: number }> {
+  const before = cpuMicros(s.pid);
+  const measured = await closedLoop({
+    target: s.target,
+    connections: CONNECTIONS,
+    durationMs: s.seconds * 1000,
+    next,
+    expect,
+    ...(count === undefined ? {} : { count }),
+  });
+  return { ...measured, cpuMicros: (cpuMicros(s.pid) - before) / measured.count };
+}
+
+const reading =
+  (key: string, path: (n: number) => string) =>
+  async (s: Subject): Promise<Measured> => {
+    const connection = await Connection.open(s.target);
+    s.sizes.set(key, (await connection.ask(request('GET', path(0)))).bytes);
+    connection.close();
+    return loop(s, 200, (n) => request('GET', path(n)));
+  };
+
+const bareSized = (key: string): Scenario['limit'] => ({
+  by: 'bare server',
+  path: (s) => `/fixed/${s.sizes.get(key) ?? 0}`,
+});
+const perSecond = (m: Measured): number => m.perSecond;
+const bytesPerSecond = (m: Measured): number => m.bytesPerSecond / 1e6;
+
+let created = 0;
+let salt = 0;
+const someObject = (n: number): string => nameOf((n * 7919) % OBJECTS);
+
+const fullList = (query: '' | '?resourceVersion=0'): Scenario => ({
+  name: `list 5,000, ${query === '' ? 'consistent' : 'resourceVersion=0'}`,
+  unit: 'MB/s',
+  value: bytesPerSecond,
+  limit: bareSized(`all${query}`),
+  run: reading(`all${query}`, () => `${COLLECTION}${query}`),
+});
+
+/** In running order: full lists while nothing but the 5,000 objects is there. */
+export const SCENARIOS: readonly Scenario[] = [
+  fullList(''),
+  fullList('?resourceVersion=0'),
+  {
+    name: 'create',
+    unit: '/s',
+    value: perSecond,
+    limit: { by: 'bare store' },
+    run: (s) => loop(s, 201, () => request('POST', COLLECTION, { body: configMap(`new-${++created}`, 99) })),
+  },
+  {
+    name: 'get, consistent',
+    unit: '/s',
+    value: perSecond,
+    limit: bareSized('get'),
+    run: reading('get', (n) => `${COLLECTION}/${someObject(n)}`),
+  },
+  {
+    name: 'get, resourceVersion=0',
+    unit: '/s',
+    value: perSecond,
+    limit: bareSized('get0'),
+    run: reading('get0', (n) => `${COLLECTION}/${someObject(n)}?resourceVersion=0`),
+  },
+  {
+    name: 'page of 500, consistent',
+    unit: '/s',
+    value: perSecond,
+    limit: bareSized('page'),
+    run: reading('page', () => `${COLLECTION}?limit=500`),
+  },
+  {
+    name: 'by label, 500 of 5,000, resourceVersion=0',
+    unit: '/s',
+    value: perSecond,
+    limit: bareSized('label'),
+    run: reading('label', () => `${COLLECTION}?labelSelector=group%3D3&resourceVersion=0`),
+  },
+  {
+    name: 'update',
+    unit: '/s',
+    value: perSecond,
+    limit: { by: 'bare store' },
+    run: (s) =>
+      loop(s, 200, (n) =>
+        request('PUT', `${COLLECTION}/${someObject(n)}`, { body: configMap(someObject(n), 1, String(++salt)) }),
+      ),
+  },
+  {
+    name: 'merge patch',
+    unit: '/s',
+    value: perSecond,
+    limit: { by: 'bare store' },
+    run: (s) =>
+      loop(s, 200, (n) =>
+        request('PATCH', `${COLLECTION}/${someObject(n)}`, {
+          type: 'application/merge-patch+json',
+          body: JSON.stringify({ data: { salt: String(++salt) } }),
+        }),
+      ),
+  },
+  {
+    name: 'delete',
+    unit: '/s',
+    value: perSecond,
+    limit: { by: 'bare store' },
+    run: (s) => {
+      const count = created;
+      let next = 0;
+      return loop(s, 200, () => request('DELETE', `${COLLECTION}/new-${++next}`), count);
+    },
+  },
+  {
+    name: 'fan-out to 300 watchers, HTTP/1.1',
+    unit: 'events/s',
+    value: perSecond,
+    limit: { by: 'bare fan-out', protocol: 1 },
+    run: (s) => fanOut(s, crowdOverHttp1),
+  },
+  {
+    name: 'fan-out to 300 watchers, HTTP/2',
+    unit: 'events/s',
+    value: perSecond,
+    limit: { by: 'bare fan-out', protocol: 2 },
+    run: (s) => fanOut(s, crowdOverHttp2),
+  },
+];
+
+type OpenCrowd = (target: Target, path: string, size: number) => Promise<Crowd>;
+
+/** Updates from 8 connections until the time is over; counts what 300 watchers get of them, to the last frame. */
+export async function fanOut(s: Subject, open: OpenCrowd): Promise<Measured> {
+  const crowd = await open(
+    s.target,
+    `${COLLECTION}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dwatched`,
+    WATCHERS,
+  );
+  try {
+    return await countDeliveries(crowd, s, (n) =>
+      request('PUT', `${COLLECTION}/watched`, { body: configMap('watched', 1, String(n)) }),
+    );
+  } finally {
+    crowd.close();
+  }
+}
+
+export async function countDeliveries(crowd: Crowd, s: Subject, next: (n: number) => Buffer): Promise<Measured> {
+  const before = crowd.frames();
+  const from = performance.now();
+  const writes = await closedLoop({
+    target: s.target,
+    connections: 8,
+    durationMs: s.seconds * 1000,
+    next,
+    expect: 200,
+  });
+  const expected = before + writes.count * WATCHERS;
+  const deadline = performance.now() + 30_000;
+  while (crowd.frames() < expected && performance.now() < deadline) await new Promise((r) => setTimeout(r, 5));
+  const seconds = (performance.now() - from) / 1000;
+  const frames = crowd.frames() - before;
+  if (frames < writes.count * WATCHERS) throw new Error(`Watchers got ${frames} of ${writes.count * WATCHERS} frames`);
+  return { ...writes, count: frames, perSecond: frames / seconds };
+}
+
+export async function bareFanOut(s: Subject, protocol: 1 | 2): Promise<Measured> {
+  const frame = `${JSON.stringify({ type: 'MODIFIED', object: JSON.parse(configMap('watched', 1)) as object })}\n`;
+  const crowd = await (protocol === 1 ? crowdOverHttp1 : crowdOverHttp2)(s.target, '/watch', WATCHERS);
+  try {
+    return await countDeliveries(crowd, s, () => request('PUT', '/emit', { body: frame }));
+  } finally {
+    crowd.close();
+  }
+}
+
+export async function bareLoop(s: Subject, path: string): Promise<Measured> {
+  return loop(s, 200, () => request('GET', path));
+}
