@@ -90,7 +90,7 @@ export function statusOf(headers: HeaderBlock): GrpcStatus | undefined {
   const http = headers[':status'];
   if (http === undefined || http === 200) return undefined;
   const refused = http === 401 || http === 403;
-  return { code: refused ? GRPC.permissionDenied : GRPC.unavailable, message: `HTTP status ${http}` };
+  return { code: refused ? GRPC.permissionDenied : GRPC.unavailable, message: `HTTP status ${String(http)}` };
 }
 
 function unescape(message: string): string {

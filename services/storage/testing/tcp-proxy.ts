@@ -9,6 +9,9 @@ export interface TcpProxy {
   cut(): void;
   /** Lets nothing through, in neither direction; connections stay, and new ones are taken. */
   pause(): void;
+  /** Lets requests through and no answers. */
+  holdAnswers(): void;
+  /** Ends `pause` and `holdAnswers`; what was held back goes its way. */
   resume(): void;
   /** Ends every connection, and refuses new ones until `admit()`. */
   refuse(): Promise<void>;
@@ -20,9 +23,11 @@ class Proxy implements TcpProxy {
   port = 0;
   accepted = 0;
   readonly #targetPort: number;
-  readonly #sockets = new Set<Socket>();
+  readonly #clients = new Set<Socket>();
+  readonly #servers = new Set<Socket>();
   #server: Server | undefined;
-  #paused = false;
+  #requestsHeld = false;
+  #answersHeld = false;
 
   constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -42,17 +47,19 @@ class Proxy implements TcpProxy {
   }
 
   cut(): void {
-    for (const it of this.#sockets) it.destroy();
+    for (const it of [...this.#clients, ...this.#servers]) it.destroy();
   }
 
   pause(): void {
-    this.#paused = true;
-    for (const it of this.#sockets) it.pause();
+    this.#hold(true, true);
+  }
+
+  holdAnswers(): void {
+    this.#hold(false, true);
   }
 
   resume(): void {
-    this.#paused = false;
-    for (const it of this.#sockets) it.resume();
+    this.#hold(false, false);
   }
 
   async refuse(): Promise<void> {
@@ -68,26 +75,39 @@ class Proxy implements TcpProxy {
     return this.refuse();
   }
 
+  #hold(requests: boolean, answers: boolean): void {
+    this.#requestsHeld = requests;
+    this.#answersHeld = answers;
+    for (const it of this.#clients) this.#flow(it);
+    for (const it of this.#servers) this.#flow(it);
+  }
+
+  #flow(from: Socket): void {
+    if (this.#clients.has(from) ? this.#requestsHeld : this.#answersHeld) from.pause();
+    else from.resume();
+  }
+
   #forward(client: Socket): void {
     this.accepted++;
     const server = connect(this.#targetPort, '127.0.0.1');
-    const pair = [client, server] as const;
-    for (const [from, to] of [pair, [server, client]] as const) {
-      this.#sockets.add(from);
-      from.on('data', (chunk) => {
-        if (!to.write(chunk)) from.pause();
-      });
-      to.on('drain', () => {
-        if (!this.#paused) from.resume();
-      });
-      from.on('error', () => undefined); // a cut wire: told to the other side by the close below
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroy();
-      });
-      if (this.#paused) from.pause();
-      else from.resume();
-    }
+    this.#clients.add(client);
+    this.#servers.add(server);
+    this.#join(client, server);
+    this.#join(server, client);
+  }
+
+  #join(from: Socket, to: Socket): void {
+    from.on('data', (chunk) => {
+      if (!to.write(chunk)) from.pause();
+    });
+    to.on('drain', () => this.#flow(from));
+    from.on('error', () => undefined); // a cut wire: told to the other side by the close below
+    from.on('close', () => {
+      this.#clients.delete(from);
+      this.#servers.delete(from);
+      to.destroy();
+    });
+    this.#flow(from);
   }
 }
 

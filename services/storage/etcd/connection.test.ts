@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+
+import { Recorder } from '../contract/recorder.js';
+import { isStoreError, revision, type KeyValueStore } from '../store.js';
+import { freePorts } from '../testing/free-port.js';
+import { startEtcd } from '../testing/start-etcd.js';
+import { tcpProxy } from '../testing/tcp-proxy.js';
+import { WiredEtcd, following, put } from '../testing/wired-etcd.js';
+import { openEtcdStore, type StoreOperation } from './store.js';
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const unavailable = (err: unknown): boolean => isStoreError(err, 'unavailable');
+const QUICK = { connectTimeoutMs: 300 };
+
+describe('openEtcdStore()', function () {
+  this.timeout(20_000);
+  let wired: WiredEtcd;
+  let signal: AbortSignal;
+
+  before(async () => (wired = await WiredEtcd.start()));
+  beforeEach(() => {
+    signal = AbortSignal.timeout(15_000);
+    wired.wire.resume();
+  });
+  after(() => wired.close());
+
+  it('fails in bounded time where nobody listens', async () => {
+    const [port = 0] = await freePorts(1);
+    const endpoints = [`http://127.0.0.1:${port}`];
+    await assert.rejects(openEtcdStore({ endpoints, log, openTimeoutMs: 500 }), unavailable);
+  });
+
+  it('fails in bounded time where connections are taken and never answered', async () => {
+    wired.wire.pause();
+    const began = performance.now();
+    const opening = openEtcdStore({ endpoints: [wired.wireUrl], log, openTimeoutMs: 800, times: QUICK });
+    await assert.rejects(opening, unavailable);
+    assert.ok(performance.now() - began < 3000);
+  });
+
+  it('waits for a store that is on its way', async () => {
+    await wired.wire.refuse();
+    const opening = wired.open();
+    await wired.wire.admit();
+    assert.ok((await (await opening).head(signal)) >= 1);
+  });
+
+  it('goes past endpoints that refuse and that never answer', async () => {
+    const [port = 0] = await freePorts(1);
+    wired.wire.pause();
+    const endpoints = [`http://127.0.0.1:${port}`, wired.wireUrl, wired.etcd.url];
+    const store = await wired.open({ endpoints, times: QUICK });
+    const at = await put(store, '/a', 'v', signal);
+    assert.equal((await store.get('/a', {}, signal)).kv?.modRevision, at);
+    const seen = new Recorder();
+    const watch = store.watch({ prefix: '/a', from: at }, seen);
+    await seen.count(1);
+    watch.close();
+    await store.revokeLease(await store.grantLease(60, signal), signal);
+  });
+
+  for (const endpoint of ['etcd:2379', 'unix:///run/etcd.sock', '', 'http://'] as const) {
+    it(`refuses the endpoint "${endpoint}" by name`, async () => {
+      await assert.rejects(openEtcdStore({ endpoints: [endpoint], log }), (err) =>
+        String(err).includes(`"${endpoint}"`),
+      );
+    });
+  }
+
+  it('refuses to be opened without endpoints', async () => {
+    await assert.rejects(openEtcdStore({ endpoints: [], log }), /no endpoint/);
+  });
+
+  it('puts its prefix before every key and takes it off again', async () => {
+    const store = await wired.open({ prefix: '/own' });
+    const at = await put(store, '/a', 'v', signal);
+    const seen = new Recorder();
+    const watch = store.watch({ prefix: '/', from: at }, seen);
+    await seen.count(1);
+    watch.close();
+    assert.equal(seen.all[0]?.key, '/a');
+    assert.equal((await store.range('/', {}, signal)).kvs[0]?.key, '/a');
+    assert.equal((await wired.witness.get('/own/a', {}, signal)).kv?.modRevision, at);
+  });
+
+  it('knows the faults of the version that it met', () => {
+    const { warnings, reliableProgress } = wired.witness.capabilities();
+    assert.equal(reliableProgress, true);
+    assert.ok(warnings.every((it) => /^etcd 3\.\d+\.\d+: /.test(it)));
+  });
+
+  it('tells how long calls took', async () => {
+    const observed: StoreOperation[] = [];
+    const store = await wired.open({
+      observe: (operation, seconds) => {
+        assert.ok(seconds > 0 && seconds < 10);
+        observed.push(operation);
+      },
+    });
+    await put(store, '/a', 'v', signal);
+    await store.head(signal);
+    await store.range('/', {}, signal);
+    await assert.rejects(store.compact(revision(1_000_000), signal));
+    await store.grantLease(60, signal);
+    assert.deepEqual(observed, ['txn', 'get', 'list', 'compact', 'lease']);
+  });
+});
+
+describe('EtcdStore when its connection fails', function () {
+  this.timeout(20_000);
+  let wired: WiredEtcd;
+  let signal: AbortSignal;
+  let store: KeyValueStore;
+
+  beforeEach(async () => {
+    wired = await WiredEtcd.start();
+    signal = AbortSignal.timeout(15_000);
+    store = await wired.open({ requestTimeoutMs: 400, times: QUICK });
+    await put(store, '/a', 'before', signal);
+  });
+  afterEach(() => wired.close());
+
+  it('answers unavailable within the deadline when the wire is dead, and serves again when it is not', async () => {
+    wired.wire.pause();
+    for (const call of [store.head(signal), put(store, '/b', 'v', signal), store.range('/', {}, signal)]) {
+      await assert.rejects(call, unavailable);
+    }
+    await assert.rejects(store.head(signal), unavailable);
+    wired.wire.resume();
+    wired.wire.cut();
+    assert.equal((await store.get('/a', {}, signal)).kv?.value.toString(), 'before');
+  });
+
+  it('answers unavailable within the deadline when etcd is frozen', async () => {
+    wired.etcd.freeze();
+    await assert.rejects(store.head(signal), unavailable);
+    await assert.rejects(put(store, '/b', 'v', signal), unavailable);
+    await assert.rejects(store.grantLease(60, signal), unavailable);
+    wired.etcd.thaw();
+    await wired.witness.head(signal);
+    assert.ok((await store.head(signal)) >= 2);
+  });
+
+  it('throws the reason of a signal that fires while a dead wire is waited for', async () => {
+    wired.wire.pause();
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const calls = [store.head(abort.signal), put(store, '/b', 'v', abort.signal), store.grantLease(60, abort.signal)];
+    const settled = Promise.allSettled(calls);
+    abort.abort(reason);
+    for (const it of await settled) assert.ok(it.status === 'rejected' && it.reason === reason);
+  });
+
+  it('does not send a transaction twice when its answer is lost, though another endpoint stands ready', async () => {
+    const both = await wired.open({ endpoints: [wired.wireUrl, wired.etcd.url] });
+    const before = await put(both, '/b', 'first', signal);
+    wired.wire.holdAnswers();
+    const seen = new Recorder();
+    const watch = wired.witness.watch({ prefix: '/b', from: following(before) }, seen);
+    const lost = assert.rejects(put(both, '/b', 'second', signal), unavailable);
+    await seen.count(1); // it was carried out
+    wired.wire.cut();
+    await lost;
+    const last = await put(both, '/b', 'third', signal);
+    await seen.reached(last);
+    watch.close();
+    assert.deepEqual(
+      seen.all.map((it) => it.value.toString()),
+      ['second', 'third'],
+    );
+  });
+
+  it('sends a read again to another endpoint when its answer is lost', async () => {
+    const both = await wired.open({ endpoints: [wired.wireUrl, wired.etcd.url] });
+    await both.head(signal);
+    wired.wire.holdAnswers();
+    const read = both.get('/a', {}, signal);
+    wired.wire.cut();
+    assert.equal((await read).kv?.value.toString(), 'before');
+  });
+
+  it('sends a transaction over a new connection when the old one is known to be gone', async () => {
+    wired.wire.cut();
+    await wired.until('Store connection lost', signal);
+    assert.ok((await put(store, '/b', 'v', signal)) > 0);
+  });
+
+  it('leaves a connection on which nothing is heard for another endpoint', async () => {
+    const both = await wired.open({ endpoints: [wired.wireUrl, wired.etcd.url], requestTimeoutMs: 400 });
+    await both.head(signal);
+    wired.wire.pause();
+    await assert.rejects(put(both, '/b', 'v', signal), unavailable);
+    assert.ok((await put(both, '/c', 'v', signal)) > 0);
+    assert.ok(wired.logged.includes('Store connection left'));
+  });
+
+  it('refuses calls beyond its bound instead of keeping them', async () => {
+    wired.wire.pause();
+    const calls = Array.from({ length: 8193 }, () => store.head(signal));
+    const settled = Promise.allSettled(calls);
+    await assert.rejects(calls.at(-1)!, /wait already/);
+    for (const it of await settled) assert.equal(it.status, 'rejected');
+  });
+
+  it('reads a range of 20 MB', async () => {
+    const value = Buffer.alloc(1_000_000, 'x');
+    for (let i = 0; i < 20; i++) await put(wired.witness, `/big/${i}`, value, signal);
+    const wide = await wired.open();
+    const { kvs } = await wide.range('/big/', {}, signal);
+    assert.equal(kvs.length, 20);
+    assert.ok(kvs.every((it) => it.value.equals(value)));
+  });
+
+  for (const size of [2_000_000, 2 * 1024 * 1024, 8 * 1024 * 1024]) {
+    it(`refuses a value of ${size} bytes as too large`, async () => {
+      const wide = await wired.open();
+      await assert.rejects(put(wide, '/big', Buffer.alloc(size), signal), (err) => isStoreError(err, 'tooLarge'));
+      assert.ok((await wide.head(signal)) > 0);
+    });
+  }
+});
+
+describe('EtcdStore with a member that has lost the others', function () {
+  this.timeout(20_000);
+
+  it('turns to another endpoint for reads, writes and watches', async () => {
+    const signal = AbortSignal.timeout(15_000);
+    const [one = 0, two = 0] = await freePorts(2);
+    const member = (name: string, port: number): readonly string[] => [
+      `--name=${name}`,
+      `--listen-peer-urls=http://127.0.0.1:${port}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${port}`,
+      `--initial-cluster=one=http://127.0.0.1:${one},two=http://127.0.0.1:${two}`,
+    ];
+    const [left, lost] = await Promise.all([
+      startEtcd({ args: member('one', one) }),
+      startEtcd({ args: member('two', two) }),
+    ]);
+    const healthy = await startEtcd();
+    const wire = await tcpProxy(left.port);
+    const store = await openEtcdStore({ endpoints: [`http://127.0.0.1:${wire.port}`, healthy.url], log });
+    const direct = await openEtcdStore({ endpoints: [healthy.url], log });
+    try {
+      const seen = new Recorder();
+      store.watch({ prefix: '/', from: following(await store.head(signal)) }, seen);
+      await seen.reached(await put(store, '/a', 'v', signal));
+      await lost.kill();
+      await seen.until('the watch to leave', () => seen.connections.includes(false));
+      await seen.until('the watch to return', () => seen.connections.at(-1) === true);
+      assert.equal(wire.accepted, 3, 'one connection each for the version, for calls and for watches');
+      await put(store, '/b', '1', signal);
+      const last = await put(direct, '/b', '2', signal);
+      await seen.reached(last);
+      assert.equal((await store.get('/b', {}, signal)).kv?.modRevision, last);
+    } finally {
+      await Promise.all([store.close(), direct.close(), wire.close()]);
+      await Promise.all([left.stop(), lost.stop(), healthy.stop()]);
+    }
+  });
+});
