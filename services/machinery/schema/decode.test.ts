@@ -92,11 +92,12 @@ describe('decodeObject()', () => {
       'x/v1.Head': {
         fields: [
           { name: 'kind', type: 'string' },
-          { name: 'z', type: 'int32' },
+          { name: 'z', type: 'int32', alwaysEmit: true },
         ],
       },
     });
     assert.equal(text(declared, { z: 'x', kind: 'T' }), '{"kind":"T","z":"x"}');
+    assert.equal(text(declared, { kind: 'T' }), '{"kind":"T"}');
   });
 
   it('keeps hostile keys of maps as data, sorted', () => {
@@ -167,7 +168,10 @@ describe('decodeObject()', () => {
         told({ spec: { containers: [{ name: true }] } }),
         /bool into Go struct field Container\.spec\.containers\.name of type string/,
       );
-      assert.match(told({ spec: 'x' }), /string into Go struct field Pod\.spec of type v1\.PodSpec/);
+      assert.match(
+        told({ metadata: { name: 'a' }, spec: 'x' }),
+        /string into Go struct field Pod\.spec of type v1\.PodSpec/,
+      );
       assert.match(
         told({ metadata: { labels: [] } }),
         /array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/,
@@ -211,9 +215,9 @@ describe('decodeObject()', () => {
   });
 
   it('reports unknown members with their paths, up to a bound', () => {
-    const pod = { speck: 1, spec: { x: 1, containers: [{ name: 'a' }, { imagee: 'b' }] } };
+    const pod = { speck: 1, spec: { x: 1, containers: [{ name: 'a' }, { imagee: 'b' }], y: 1 } };
     const { unknown } = decodeObject(catalog.types, 'core/v1.Pod', pod);
-    assert.deepEqual(unknown, ['speck', 'spec.x', 'spec.containers[1].imagee']);
+    assert.deepEqual(unknown, ['speck', 'spec.x', 'spec.containers[1].imagee', 'spec.y']);
     assert.equal(decodeObject(catalog.types, 'core/v1.Pod', pod, { maxUnknown: 2 }).unknown.length, 2);
   });
 
