@@ -1,0 +1,49 @@
+import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
+import type { ServedGroup, ServedVersion } from '../registry/served.js';
+
+/** Versions of the aggregated form; the two differ in name only. */
+export const AGGREGATED_VERSIONS = ['v2', 'v2beta1'] as const;
+export type AggregatedVersion = (typeof AGGREGATED_VERSIONS)[number];
+
+const sorted = (verbs: readonly string[]): readonly string[] => [...verbs].sort();
+
+function subresourceEntry(sub: SubresourceDeclaration, { group, version }: ResourceDeclaration): object {
+  return {
+    subresource: sub.name,
+    responseKind: { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind },
+    verbs: sorted(sub.verbs),
+  };
+}
+
+function resourceEntry(d: ResourceDeclaration): object {
+  const subresources = [...d.subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    resource: d.resource,
+    responseKind: { group: d.group, version: d.version, kind: d.kind },
+    scope: d.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: d.singular,
+    verbs: sorted(d.verbs),
+    ...(d.shortNames.length === 0 ? {} : { shortNames: d.shortNames }),
+    ...(d.categories.length === 0 ? {} : { categories: d.categories }),
+    ...(subresources.length === 0 ? {} : { subresources: subresources.map((sub) => subresourceEntry(sub, d)) }),
+  };
+}
+
+const versionEntry = ({ version, resources }: ServedVersion): object => ({
+  version,
+  resources: resources.map(resourceEntry),
+  freshness: 'Current',
+});
+
+/** Everything about some groups in one document: a client asks twice instead of once per group version. */
+export function aggregatedList(apiVersion: string, groups: readonly ServedGroup[]): object {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion,
+    metadata: {},
+    items: groups.map(({ name, versions }) => ({
+      metadata: name === '' ? {} : { name },
+      versions: versions.map(versionEntry),
+    })),
+  };
+}

@@ -1,0 +1,66 @@
+import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
+import { storageVersionHash } from '../../machinery/types/storage-version-hash.js';
+import type { ServedGroup, ServedVersion } from '../registry/served.js';
+
+/** `v1`, `apps/v1` */
+export const groupVersionName = (group: string, version: string): string =>
+  group === '' ? version : `${group}/${version}`;
+
+const sorted = (verbs: readonly string[]): readonly string[] => [...verbs].sort();
+
+/** Where a sub-resource's kind is another group version's, it says which. */
+function kindOf(sub: SubresourceDeclaration, { group, version }: ResourceDeclaration): object {
+  const own = { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind };
+  return own.group === group && own.version === version ? { kind: sub.kind } : own;
+}
+
+function entriesOf(d: ResourceDeclaration): readonly { readonly name: string }[] {
+  const own = {
+    name: d.resource,
+    singularName: d.singular,
+    namespaced: d.namespaced,
+    kind: d.kind,
+    verbs: sorted(d.verbs),
+    ...(d.shortNames.length === 0 ? {} : { shortNames: d.shortNames }),
+    ...(d.categories.length === 0 ? {} : { categories: d.categories }),
+    ...(d.virtual ? {} : { storageVersionHash: storageVersionHash(d.storage.group, d.storage.version, d.kind) }),
+  };
+  const parts = d.subresources.map((sub) => ({
+    name: `${d.resource}/${sub.name}`,
+    singularName: '',
+    namespaced: d.namespaced,
+    ...kindOf(sub, d),
+    verbs: sorted(sub.verbs),
+  }));
+  return [own, ...parts];
+}
+
+/** What `/api/v1` and `/apis/<group>/<version>` answer. */
+export function resourceList(group: string, { version, resources }: ServedVersion): object {
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: groupVersionName(group, version),
+    resources: resources.flatMap(entriesOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** What `/apis` says of one group. */
+export function groupEntry({ name, versions }: ServedGroup): object {
+  const entries = versions.map(({ version }) => ({ groupVersion: groupVersionName(name, version), version }));
+  return { name, versions: entries, preferredVersion: entries[0] };
+}
+
+/** What `/apis/<group>` answers. */
+export const groupDocument = (group: ServedGroup): object => ({
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  ...groupEntry(group),
+});
+
+/** What `/apis` answers. The core group is not among them: it has `/api`. */
+export const groupList = (groups: readonly ServedGroup[]): object => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: groups.filter((g) => g.name !== '').map(groupEntry),
+});

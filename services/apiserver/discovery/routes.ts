@@ -1,0 +1,86 @@
+import Router from 'koa-router';
+import type { Catalog } from '../../machinery/types/declarations.js';
+import { StatusError } from '../../machinery/meta/status.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { HEALTH_ENDPOINTS, type HealthChecks } from '../health/health-checks.js';
+import { respondCheck, respondHealth } from '../health/respond.js';
+import { negotiate } from '../http/negotiation.js';
+import { respondJson } from '../http/respond.js';
+import type { ApiServerMetrics } from '../metrics/metrics.js';
+import type { Context, RequestState, Stage } from '../pipeline/request.js';
+import { unknownPath } from '../pipeline/verb.js';
+import type { ServedApi } from '../registry/served.js';
+import { Discovery } from './discovery.js';
+import { versionDocument } from './version.js';
+
+export interface PathDeps {
+  readonly api: ServedApi;
+  readonly catalog: Catalog;
+  readonly vocabulary: Vocabulary;
+  readonly health: HealthChecks;
+  readonly metrics: Pick<ApiServerMetrics, 'render'>;
+  /** `major.minor.patch` of the product. */
+  readonly version: string;
+}
+
+type PathRouter = Router<RequestState>;
+
+/** The innermost stage for everything that is about no resource. */
+export function pathRoutes(d: PathDeps): Stage {
+  const router: PathRouter = new Router<RequestState>({ sensitive: true });
+  const discovery = new Discovery(d);
+  router.get('/', (ctx) => respondObject(ctx, { paths: allPaths(d, discovery) }));
+  router.get('/version', (ctx) => respondObject(ctx, versionDocument(d.version)));
+  router.get('/metrics', (ctx) => respondMetrics(ctx, d.metrics));
+  routeDiscovery(router, discovery);
+  routeHealth(router, d.health);
+  const routes = router.routes() as Stage; // adds to the context what only its own handlers read
+  return async (ctx) => {
+    await routes(ctx, () => refuse(ctx));
+  };
+}
+
+function routeDiscovery(router: PathRouter, discovery: Discovery): void {
+  router.get('/api', (ctx) => discovery.core(ctx));
+  router.get('/apis', (ctx) => discovery.groups(ctx));
+  router.get('/api/:version', (ctx) => discovery.resources(ctx, '', param(ctx, 'version')));
+  router.get('/apis/:group', (ctx) => discovery.group(ctx, param(ctx, 'group')));
+  router.get('/apis/:group/:version', (ctx) => discovery.resources(ctx, param(ctx, 'group'), param(ctx, 'version')));
+}
+
+function routeHealth(router: PathRouter, health: HealthChecks): void {
+  for (const endpoint of HEALTH_ENDPOINTS) {
+    router.get(`/${endpoint}`, (ctx) => respondHealth(ctx, health, endpoint));
+    router.get(`/${endpoint}/*check`, (ctx) => respondCheck(ctx, health, endpoint, param(ctx, 'check')));
+  }
+}
+
+const param = (ctx: { readonly params: Readonly<Record<string, string>> }, name: string): string =>
+  ctx.params[name] ?? '';
+
+/** For paths that have no route, or none for the method. */
+function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): Promise<never> {
+  if (ctx.matched === undefined || ctx.matched.length === 0) throw unknownPath();
+  ctx.set('Allow', 'GET, HEAD'); // all that any of these paths knows
+  throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    details: {},
+  });
+}
+
+/** What `/` lists. */
+function allPaths({ health }: PathDeps, discovery: Discovery): readonly string[] {
+  const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
+  const others = ['/api', '/apis', '/metrics', '/version'];
+  return [...new Set([...discovery.paths(), ...checks, ...others])].sort();
+}
+
+async function respondObject(ctx: Context, object: object): Promise<void> {
+  await respondJson(ctx, 200, Buffer.from(JSON.stringify(object)), negotiate(ctx.get('Accept')));
+}
+
+async function respondMetrics(ctx: Context, metrics: PathDeps['metrics']): Promise<void> {
+  const { contentType, body } = await metrics.render();
+  ctx.status = 200;
+  ctx.set({ 'Content-Type': contentType, 'Cache-Control': 'no-cache, private' });
+  ctx.body = body;
+}
