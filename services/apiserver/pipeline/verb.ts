@@ -1,4 +1,5 @@
 import { methodNotAllowed, notFound, StatusError } from '../../machinery/meta/status.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
 import type { Context, ResourceRequest, Stage } from './request.js';
@@ -26,8 +27,9 @@ async function dispatch(
   resources: ResourceTable,
   verbs: VerbTable,
 ): Promise<void> {
-  const { declaration, namespace, name, subresource } = info;
+  const { declaration, name, subresource } = info;
   if (declaration === undefined) throw unknownPath();
+  const namespace = placeOf(info, declaration);
   if (declaration.namespaced ? namespace === '' && name !== '' : namespace !== '') throw unknownPath();
   // Slashes and dots that came in escaped would make keys of another place.
   for (const part of [namespace, name])
@@ -35,8 +37,12 @@ async function dispatch(
   checkMethod(ctx, info);
   const served = resources.served(declaration);
   if (info.verb === 'connect' || served === undefined || !isBuilt(subresource)) throw notBuilt(info);
-  await verbs[info.verb](ctx, info, served);
+  await verbs[info.verb](ctx, namespace === info.namespace ? info : { ...info, namespace }, served);
 }
+
+/** A request about a namespace counts as one inside it when rights are looked at, though the object itself lies nowhere. */
+const placeOf = ({ namespace, name }: ResourceRequest, { group, resource }: ResourceDeclaration): string =>
+  group === '' && resource === 'namespaces' && namespace === name ? '' : namespace;
 
 /** Sub-resources that are parts of the object itself. The others have issues of their own: see docs/STATUS.md. */
 const isBuilt = (subresource: string): boolean => ['', 'status', 'finalize'].includes(subresource);
