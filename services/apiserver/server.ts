@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { converter } from '../machinery/conversion/converter.js';
@@ -69,8 +70,12 @@ export interface ApiServer {
 export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Promise<ApiServer> {
   const stopping = new AbortController();
   const { signal } = stopping;
+  setMaxListeners(0, signal); // every write under way listens to it
   const metrics = createMetrics();
-  const store = await openStore(o, { ...d, observe: (operation, seconds) => metrics.store.observe(operation, seconds) });
+  const store = await openStore(o, {
+    ...d,
+    observe: (operation, seconds) => metrics.store.observe(operation, seconds),
+  });
   try {
     const core = await buildCore(o, d, store, metrics, signal);
     const health = healthChecks(o, core, store);

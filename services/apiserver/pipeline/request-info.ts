@@ -77,8 +77,7 @@ function locate(at: readonly string[]): Pick<ResourceRequest, 'namespace' | 'res
   const [first = '', second = '', third = '', fourth = '', fifth = ''] = at;
   const ofNamespace = first === 'namespaces' && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
   if (first !== 'namespaces' || ofNamespace) {
-    const namespace = ofNamespace ? second : '';
-    return { namespace, resource: first, name: second, subresource: third };
+    return { namespace: '', resource: first, name: second, subresource: third };
   }
   return { namespace: second, resource: third, name: fourth, subresource: fifth };
 }

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { hasReason } from '../../machinery/meta/status.js';
+import { loadCatalog } from '../../machinery/types/catalog.js';
+import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { servedApi } from '../registry/runtime-config.js';
+import type { ResourceRequest } from './request.js';
+import { parseRequest } from './request-info.js';
+
+const { api } = servedApi(loadCatalog(vocabulary('platform')), new Map());
+const parse = (method: string, url: string): ReturnType<typeof parseRequest> => {
+  const [path = '', query = ''] = url.split('?');
+  return parseRequest(api, method, path, new URLSearchParams(query));
+};
+
+/** method and path -> verb, namespace, resource, name, sub-resource */
+const RESOURCES: readonly (readonly [string, string])[] = [
+  ['GET /api/v1/configmaps', 'list  configmaps  '],
+  ['GET /api/v1/namespaces/a/configmaps', 'list a configmaps  '],
+  ['GET /api/v1/namespaces/a/configmaps/b', 'get a configmaps b '],
+  ['HEAD /api/v1/namespaces/a/configmaps/b', 'get a configmaps b '],
+  ['POST /api/v1/namespaces/a/configmaps', 'create a configmaps  '],
+  ['PUT /api/v1/namespaces/a/configmaps/b', 'update a configmaps b '],
+  ['PATCH /apis/apps/v1/namespaces/a/deployments/b/status', 'patch a deployments b status'],
+  ['DELETE /api/v1/namespaces/a/configmaps/b', 'delete a configmaps b '],
+  ['DELETE /api/v1/namespaces/a/configmaps', 'deletecollection a configmaps  '],
+  ['GET /api/v1/namespaces', 'list  namespaces  '],
+  ['GET /api/v1/namespaces/a', 'get  namespaces a '],
+  ['DELETE /api/v1/namespaces/a', 'delete  namespaces a '],
+  ['PUT /api/v1/namespaces/a/finalize', 'update  namespaces a finalize'],
+  ['PUT /api/v1/namespaces/a/status', 'update  namespaces a status'],
+  ['GET /api/v1/nodes/n', 'get  nodes n '],
+  ['GET /api/v1/configmaps?watch=1', 'watch  configmaps  '],
+  ['GET /api/v1/configmaps?watch', 'watch  configmaps  '],
+  ['GET /api/v1/configmaps?watch=false', 'list  configmaps  '],
+  ['GET /api/v1/configmaps?watch=0', 'list  configmaps  '],
+  ['GET /api/v1/watch/namespaces/a/configmaps/b', 'watch a configmaps b '],
+  ['GET /api/v1/watch/configmaps', 'watch  configmaps  '],
+  ['GET /api/v1/namespaces/a/pods/b/log', 'connect a pods b log'],
+  ['GET /api/v1/namespaces/a/pods/b/proxy/some/path', 'connect a pods b proxy'],
+  ['GET /api/v1/namespaces/a%2Fb/configmaps/c', 'get a/b configmaps c '],
+];
+
+describe('parseRequest()', () => {
+  for (const [request, expected] of RESOURCES) {
+    it(`reads ${request}`, () => {
+      const [method = '', url = ''] = request.split(' ');
+      const info = parse(method, url) as ResourceRequest;
+      assert.equal(info.kind, 'resource');
+      assert.equal([info.verb, info.namespace, info.resource, info.name, info.subresource].join(' '), expected);
+      assert.ok(info.declaration !== undefined, 'served');
+    });
+  }
+
+  for (const url of [
+    '/',
+    '/api',
+    '/api/v1',
+    '/apis',
+    '/apis/apps',
+    '/apis/apps/v1',
+    '/healthz',
+    '/openapi/v3/apis/apps/v1',
+  ]) {
+    it(`leaves ${url} to the routes`, () => assert.equal(parse('GET', url).kind, 'path'));
+  }
+
+  it('leaves resources that are not served undeclared', () => {
+    const info = parse('GET', '/api/v1/nonsense') as ResourceRequest;
+    assert.deepEqual([info.kind, info.declaration], ['resource', undefined]);
+  });
+
+  for (const url of ['/api/v1/namespaces/%zz/configmaps', '/api/v1/namespaces/a/configmaps/%00', '/api/v1/%ff/x']) {
+    it(`refuses ${url}`, () =>
+      assert.throws(
+        () => parse('GET', url),
+        (err) => hasReason(err, 'BadRequest'),
+      ));
+  }
+});
