@@ -77,7 +77,8 @@ function locate(at: readonly string[]): Pick<ResourceRequest, 'namespace' | 'res
   const [first = '', second = '', third = '', fourth = '', fifth = ''] = at;
   const ofNamespace = first === 'namespaces' && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
   if (first !== 'namespaces' || ofNamespace) {
-    return { namespace: '', resource: first, name: second, subresource: third };
+    // Rights on a namespace may be given inside of it, so it counts as its own place here (see pipeline/verb.ts).
+    return { namespace: ofNamespace ? second : '', resource: first, name: second, subresource: third };
   }
   return { namespace: second, resource: third, name: fourth, subresource: fifth };
 }

@@ -33,9 +33,20 @@ describe('parseFlags()', () => {
   });
 
   it('joins lists and pairs that are given several times', () => {
-    const { options } = parseFlags(TABLE, ['--etcd-servers=a,b', '--etcd-servers', 'c', '--runtime-config=batch/v1=false,api/all']);
+    const { options } = parseFlags(TABLE, [
+      '--etcd-servers=a,b',
+      '--etcd-servers',
+      'c',
+      '--runtime-config=batch/v1=false,api/all',
+    ]);
     assert.deepEqual(options.servers, ['a', 'b', 'c']);
-    assert.deepEqual([...options.config], [['batch/v1', 'false'], ['api/all', 'true']]);
+    assert.deepEqual(
+      [...options.config],
+      [
+        ['batch/v1', 'false'],
+        ['api/all', 'true'],
+      ],
+    );
   });
 
   it('warns of deprecated flags', () => {

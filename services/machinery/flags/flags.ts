@@ -127,7 +127,8 @@ export function parseDuration(text: string): number {
 
 function readBounded(flag: Flag, text: string, read: (text: string) => number): number {
   const n = read(text);
-  if (Number.isNaN(n)) throw wrong(flag, text, flag.type === 'int' ? 'is no integer' : 'is no duration such as 30s or 5m');
+  if (Number.isNaN(n))
+    throw wrong(flag, text, flag.type === 'int' ? 'is no integer' : 'is no duration such as 30s or 5m');
   if (flag.min !== undefined && n < read(flag.min)) throw wrong(flag, text, `is below ${flag.min}`);
   if (flag.max !== undefined && n > read(flag.max)) throw wrong(flag, text, `is above ${flag.max}`);
   return n;
