@@ -4,6 +4,9 @@ import { closedError, messageOf, unavailable } from './errors.js';
 import type { StoreLog } from './log.js';
 import { openSession, type Session, type SessionTimes } from './session.js';
 
+/** So long an attempt that failed answers for those that come after it: a store that is away is not hammered. */
+const FAILURE_HOLDS_MS = 50;
+
 export interface ChannelOptions {
   readonly endpoints: readonly Endpoint[];
   readonly tls: TlsFiles;
@@ -47,8 +50,9 @@ export class Channel {
     if (this.closed) return Promise.reject(closedError());
     if (this.ready !== undefined) return Promise.resolve(this.ready);
     if (this.#connecting === undefined) {
-      this.#connecting = this.#tryAll().finally(() => (this.#connecting = undefined));
-      this.#connecting.catch(() => undefined); // every caller hears of it, but there may be none left
+      const over = (): void => void (this.#connecting = undefined);
+      this.#connecting = this.#tryAll();
+      this.#connecting.then(over, () => setTimeout(over, FAILURE_HOLDS_MS).unref());
     }
     return this.#connecting;
   }

@@ -159,16 +159,15 @@ class EtcdStore implements KeyValueStore {
 
   #call(operation: StoreOperation, method: Method, request: Buffer, signal: AbortSignal): Promise<Buffer> {
     const answer = this.#transport.call(method, request, this.#timeoutMs, signal);
-    return this.#timed(operation, answer);
+    return this.#o.observe === undefined ? answer : this.#timed(operation, answer);
   }
 
   async #timed<T>(operation: StoreOperation, work: Promise<T>): Promise<T> {
-    if (this.#o.observe === undefined) return work;
     const began = performance.now();
     try {
       return await work;
     } finally {
-      this.#o.observe(operation, (performance.now() - began) / 1000);
+      this.#o.observe?.(operation, (performance.now() - began) / 1000);
     }
   }
 }

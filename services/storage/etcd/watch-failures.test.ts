@@ -163,7 +163,9 @@ describe('EtcdWatch when its connection fails', function () {
     wired.wire.cut();
     await seen.until('the loss', () => seen.connections.includes(false));
     await seen.until('the return', () => seen.connections.at(-1) === true);
+    for (let i = 0; i < 100; i++) await store.head(signal); // time enough for all that can flow
     assert.equal(seen.all.length, 0);
+    assert.ok(wired.wire.answeredBytes < 20_000_000, `${wired.wire.answeredBytes} of 50,000,000 bytes came`);
     watch.resume();
     await seen.reached(revision(last));
     seen.assertOrdered();

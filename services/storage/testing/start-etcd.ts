@@ -42,11 +42,27 @@ export interface EtcdServer {
 const servers = new Set<EtcdProcess>();
 const directories = new Set<string>();
 
+/** How long a killed process may take to be gone; nothing but a blocking wait works while this one exits. */
+const DYING_MS = 100;
+
 /** Nothing outlives the tests, however they end. */
-process.on('exit', () => {
+function removeAll(): void {
   for (const it of servers) it.killNow();
-  for (const it of directories) rmSync(it, { recursive: true, force: true });
-});
+  if (directories.size > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DYING_MS);
+  for (const it of directories) removeDirectory(it);
+}
+
+const removeDirectory = (path: string): void => {
+  rmSync(path, { recursive: true, force: true });
+};
+
+process.on('exit', removeAll);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    removeAll();
+    process.kill(process.pid, signal);
+  });
+}
 
 export async function startEtcd(o: StartEtcd = {}): Promise<EtcdServer> {
   const version = o.version ?? '3.5';
@@ -63,7 +79,7 @@ export async function startEtcd(o: StartEtcd = {}): Promise<EtcdServer> {
   const stop = async (): Promise<void> => {
     await etcd.kill();
     servers.delete(etcd);
-    if (directories.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
+    if (directories.delete(dataDir)) removeDirectory(dataDir);
   };
   try {
     await etcd.start();

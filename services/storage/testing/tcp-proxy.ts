@@ -5,6 +5,8 @@ export interface TcpProxy {
   readonly port: number;
   /** How many connections it has taken so far. */
   readonly accepted: number;
+  /** How many bytes of answers it has let through. */
+  readonly answeredBytes: number;
   /** Ends every connection that there is. New ones are forwarded. */
   cut(): void;
   /** Lets nothing through, in neither direction; connections stay, and new ones are taken. */
@@ -22,6 +24,7 @@ export interface TcpProxy {
 class Proxy implements TcpProxy {
   port = 0;
   accepted = 0;
+  answeredBytes = 0;
   readonly #targetPort: number;
   readonly #clients = new Set<Socket>();
   readonly #servers = new Set<Socket>();
@@ -98,6 +101,7 @@ class Proxy implements TcpProxy {
 
   #join(from: Socket, to: Socket): void {
     from.on('data', (chunk) => {
+      if (this.#servers.has(from)) this.answeredBytes += chunk.length;
       if (!to.write(chunk)) from.pause();
     });
     to.on('drain', () => this.#flow(from));
