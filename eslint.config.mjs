@@ -6,7 +6,12 @@ import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescrip
 const forbid = (...groups) => ({
   'no-restricted-imports': [
     'error',
-    { patterns: groups.map((group) => ({ group: [group], message: 'Imports go down only: machinery <- storage, client <- apiserver, controllers <- all-in-one.' })) },
+    {
+      patterns: groups.map((group) => ({
+        group: [group],
+        message: 'Imports go down only: machinery <- storage, client <- apiserver, controllers <- all-in-one.',
+      })),
+    },
   ],
 });
 const upper = ['**/apiserver/**', '**/all-in-one/**', '**/controllers/**', '**/controller-manager/**', '**/cli/**'];
@@ -29,12 +34,19 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, argsIgnorePattern: '^_' }],
       'no-console': 'error',
     },
   },
-  { files: ['services/**/*.test.ts', 'services/**/contract/*.ts', 'test-e2e/**/*.ts'], rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
+  {
+    files: ['services/**/*.test.ts', 'services/**/contract/*.ts', 'test-e2e/**/*.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
   { files: ['services/machinery/**/*.ts'], rules: forbid('**/storage/**', '**/client/**', ...upper) },
   { files: ['services/storage/**/*.ts'], rules: forbid('**/client/**', ...upper) },
   { files: ['services/client/**/*.ts'], rules: forbid('**/storage/**', ...upper) },
-  { files: ['services/apiserver/**/*.ts'], rules: forbid('**/all-in-one/**', '**/controllers/**', '**/controller-manager/**', '**/cli/**') },
+  {
+    files: ['services/apiserver/**/*.ts'],
+    rules: forbid('**/all-in-one/**', '**/controllers/**', '**/controller-manager/**', '**/cli/**'),
+  },
 );

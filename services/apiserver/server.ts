@@ -79,6 +79,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   try {
     const core = await buildCore(o, d, store, metrics, signal);
     const health = healthChecks(o, core, store);
+    const handle = application(o, d, core, health, metrics).callback();
     const listener = await listen(
       {
         address: o.bindAddress,
@@ -91,7 +92,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
         requestTimeoutMs: o.requestTimeoutMs,
         log: d.log,
       },
-      application(o, d, core, health, metrics).callback(),
+      (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
     );
     const running = runInBackground(o, d, core, store, signal);
     return serverOf(o, core, health, listener, { store, stopping, running });
@@ -258,6 +259,8 @@ async function runInBackground(
 }
 
 const BOOTSTRAP_RETRY_MS = 500;
+/** Asked again after an await: the compiler takes the answer from before it. */
+const fired = (signal: AbortSignal): boolean => signal.aborted;
 
 async function bootstrap(core: Core, log: Log, signal: AbortSignal): Promise<void> {
   const namespaces = core.resources.stored('', 'namespaces');
@@ -267,7 +270,7 @@ async function bootstrap(core: Core, log: Log, signal: AbortSignal): Promise<voi
       if (namespaces !== undefined) await bootstrapNamespaces(namespaces, core.writer, core.vocabulary);
       core.state.bootstrapped = true;
     } catch (err) {
-      if (signal.aborted) return;
+      if (fired(signal)) return;
       log.warn('First namespaces could not be made yet', { err });
       await sleep(BOOTSTRAP_RETRY_MS, undefined, { signal }).catch(() => undefined);
     }

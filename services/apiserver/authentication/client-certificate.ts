@@ -2,8 +2,11 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { Context, UserInfo } from '../pipeline/request.js';
 import type { Authenticator } from './types.js';
 
+/** What is asked of a connection; the listener speaks TLS only. */
+type Peer = Pick<TLSSocket, 'authorized' | 'getPeerCertificate'>;
+
 /** A certificate is looked at once for each connection. `null`: the connection has none that counts. */
-const known = new WeakMap<TLSSocket, UserInfo | null>();
+const known = new WeakMap<Peer, UserInfo | null>();
 
 /** Certificates that the listener's TLS has verified: CN is the user's name, each O a group. */
 export const clientCertificates: Authenticator = {
@@ -17,13 +20,13 @@ export const clientCertificates: Authenticator = {
 };
 
 /** HTTP/2 requests share a session's socket behind a proxy; the session tells the real one. */
-function socketOf(ctx: Context): TLSSocket {
+function socketOf(ctx: Context): Peer {
   const { req } = ctx;
-  const session = 'stream' in req ? (req.stream as { session?: { socket: TLSSocket } }).session : undefined;
-  return session?.socket ?? (req.socket as TLSSocket);
+  const session = 'stream' in req ? (req.stream as { session?: { socket: unknown } }).session : undefined;
+  return (session?.socket ?? req.socket) as Peer;
 }
 
-function userOf(socket: TLSSocket): UserInfo | undefined {
+function userOf(socket: Peer): UserInfo | undefined {
   if (!socket.authorized) return undefined;
   const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
   const name = all(subject?.CN)[0] ?? '';

@@ -11,11 +11,12 @@ export const authentication =
       const user = answer instanceof Promise ? await answer : answer; // most answer at once
       if (user === undefined) continue;
       ctx.state.user = authenticated(user);
-      return next();
+      await next();
+      return;
     }
     if (ctx.get('Authorization') !== '') throw unauthorized(); // credentials that nobody knows are wrong, not absent
     ctx.state.user = ANONYMOUS;
-    return next();
+    await next();
   };
 
 export const unauthorized = (cause?: unknown): StatusError =>

@@ -10,7 +10,10 @@ export const authorization =
     for (const authorizer of authorizers) {
       const answer = authorizer.authorize(user, info);
       const { decision, reason } = answer instanceof Promise ? await answer : answer;
-      if (decision === 'allow') return next();
+      if (decision === 'allow') {
+        await next();
+        return;
+      }
       if (decision === 'deny') throw refusal(user, info, reason);
     }
     throw refusal(user, info, '');

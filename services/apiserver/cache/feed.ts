@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   revision,
-  StoreError,
+  type StoreError,
   type KeyValueStore,
   type Revision,
   type StoreEvent,
@@ -27,6 +27,8 @@ export interface FeedOptions {
 
 const PAGE = 1000;
 const RETRY_MS = 200;
+/** Asked again after an await: the compiler takes the answer from before it. */
+const fired = (signal: AbortSignal): boolean => signal.aborted;
 const CHECK_EVERY_MS = 5_000;
 const MAX_LAG_MS = 15_000;
 
@@ -129,7 +131,7 @@ export class Feed {
           const from = await this.#load(signal);
           await this.#follow(from, signal);
         } catch (err) {
-          if (signal.aborted) return;
+          if (fired(signal)) return;
           this.#connected = false;
           this.#o.log.warn('Change feed starts over', { err });
           await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);

@@ -91,8 +91,10 @@ describe('OrderedObjects', () => {
         const sorted = (): CachedObject[] => [...model.values()].sort((x, y) => (x.key < y.key ? -1 : 1));
         for (const [i, { do: what, n }] of steps.entries()) {
           const object = cached('ns', numbered(n), i + 1);
-          if (what === 'set') (objects.set(object), model.set(object.key, object));
-          else if (what === 'delete') assert.equal(objects.delete(object.key), model.delete(object.key));
+          if (what === 'set') {
+            objects.set(object);
+            model.set(object.key, object);
+          } else if (what === 'delete') assert.equal(objects.delete(object.key), model.delete(object.key));
           else kept.push({ snapshot: objects.snapshot(), names: sorted().map((o) => o.name) });
         }
         const [from, to] = [key(numbered(Math.min(a, b))), key(numbered(Math.max(a, b)))];

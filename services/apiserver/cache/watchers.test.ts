@@ -47,6 +47,10 @@ class Scene {
     this.#change(new Change(object, this.state.get(object.key), false, 0));
     this.state.set(object.key, object);
   }
+  putAndFlush(name: string, color: string, namespace = 'ns'): void {
+    this.put(name, color, namespace);
+    this.watchers.flush();
+  }
   remove(name: string, namespace = 'ns'): void {
     const old = [...this.state.values()].find((o) => o.name === name && o.namespace === namespace);
     assert.ok(old);
@@ -166,7 +170,7 @@ describe('Watchers', () => {
     const s = new Scene({ maxBytes: 1000 });
     const [slow, watcher] = s.watch();
     slow.full = true;
-    for (let i = 0; i < 20; i++) (s.put('a', String(i)), s.watchers.flush());
+    for (let i = 0; i < 20; i++) s.putAndFlush('a', String(i));
     slow.full = false;
     watcher.resume();
     assert.equal(slow.gone, true);
@@ -177,7 +181,7 @@ describe('Watchers', () => {
   it('keep a quiet watcher of a busy resource, though the history moves on', () => {
     const s = new Scene({ maxBytes: 1000 });
     const [quiet] = s.watch({ scope: { namespace: 'quiet', name: '' } });
-    for (let i = 0; i < 20; i++) (s.put('a', String(i), 'busy'), s.watchers.flush());
+    for (let i = 0; i < 20; i++) s.putAndFlush('a', String(i), 'busy');
     s.put('b', '', 'quiet');
     s.watchers.flush();
     assert.deepEqual([quiet.events, quiet.gone], [['ADDED b@21'], false]);

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { REASONS, StatusError } from '../../machinery/meta/status.js';
+import { REASONS, type StatusError } from '../../machinery/meta/status.js';
 import type { Context } from '../pipeline/request.js';
 import type { AnswerType } from './negotiation.js';
 

@@ -16,7 +16,10 @@ export const verb =
   ({ loaded, resources, verbs }: VerbStageDeps): Stage =>
   async (ctx, next) => {
     const { info } = ctx.state;
-    if (info.kind === 'path') return next();
+    if (info.kind === 'path') {
+      await next();
+      return;
+    }
     if (!loaded()) throw notLoaded();
     return dispatch(ctx, info, resources, verbs);
   };

@@ -150,7 +150,7 @@ function moveGeneration({ strategy }: StoredResource, next: ApiObject, old: ApiO
 }
 
 /** Everything but metadata and status. */
-function body({ metadata: _metadata, ['status']: _status, ...rest }: ApiObject): object {
+function body({ metadata, ['status']: status, ...rest }: ApiObject): object {
   return rest;
 }
 
@@ -187,7 +187,7 @@ function withPart(old: ApiObject, part: string, value: unknown): ApiObject {
 /** The only part of a namespace that `/finalize` writes. */
 function withFinalizers(old: ApiObject, next: ApiObject): ApiObject {
   const spec = next['spec'] as { finalizers?: string[] } | undefined;
-  const { finalizers: _old, ...rest } = (old['spec'] ?? {}) as { finalizers?: string[] };
+  const { finalizers, ...rest } = (old['spec'] ?? {}) as { finalizers?: string[] };
   const kept = spec?.finalizers ?? [];
   return withPart(old, 'spec', kept.length === 0 ? rest : { ...rest, finalizers: kept });
 }

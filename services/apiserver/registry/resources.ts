@@ -127,9 +127,9 @@ function decodeAs(catalog: Catalog, declaration: ResourceDeclaration, apiVersion
     throw badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${declaration.kind})`);
   }
   const { value } = decodeObject(catalog.types, declaration.type, body);
-  const object = value as ApiObject; // the declaration of a resource has metadata
+  const object = value as Partial<ApiObject>;
   object.kind = declaration.kind;
   object.apiVersion = apiVersion;
   object.metadata ??= {};
-  return object;
+  return object as ApiObject; // now it has all three
 }

@@ -1,4 +1,4 @@
-import { revision, StoreError, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
+import { revision, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
 import { Change } from '../cache/history.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
@@ -187,7 +187,7 @@ class StoredPast implements Source {
         progress: (reached) => {
           if (reached >= until) this.#finish();
         },
-        ended: (_error: StoreError) => {
+        ended: () => {
           this.#done = true;
           lost();
           this.#sink.expired();

@@ -45,7 +45,7 @@ export function listPieces(served: ServedResource, page: Page): Buffer[] {
 
 function convertedItems(served: ServedResource, page: Page): Buffer[] {
   return page.objects().map((object) => {
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = served.fromStorage(object.parse() as ApiObject);
+    const { kind, apiVersion, ...item } = served.fromStorage(object.parse() as ApiObject);
     return Buffer.from(JSON.stringify(item));
   });
 }

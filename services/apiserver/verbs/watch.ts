@@ -148,8 +148,8 @@ async function untilOver(
     const every = nowMs + BOOKMARK_EVERY_MS * (0.8 + 0.4 * Math.random());
     const wake = !p.bookmarks ? deadline : nowMs < lastBookmarkAt ? Math.min(every, lastBookmarkAt) : deadline;
     await sleep(wake - nowMs, undefined, { signal: over }).catch(() => undefined);
-    const due = p.bookmarks && !over.aborted && Date.now() < deadline;
-    if (due && session.deliveredTo() !== undefined) sendBookmark();
+    if (Date.now() >= deadline || !p.bookmarks) continue;
+    if (session.deliveredTo() !== undefined) sendBookmark(); // a closed stream takes it in silence
   }
 }
 
