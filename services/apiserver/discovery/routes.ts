@@ -7,6 +7,7 @@ import { respondCheck, respondHealth } from '../health/respond.js';
 import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
+import { OpenApi } from '../openapi/openapi.js';
 import type { Context, RequestState, Stage } from '../pipeline/request.js';
 import { unknownPath } from '../pipeline/verb.js';
 import type { ServedApi } from '../registry/served.js';
@@ -34,6 +35,7 @@ export function pathRoutes(d: PathDeps): Stage {
   router.get('/metrics', (ctx) => respondMetrics(ctx, d.metrics));
   routeDiscovery(router, discovery);
   routeHealth(router, d.health);
+  routeOpenApi(router, new OpenApi(d));
   const routes = router.routes() as Stage; // adds to the context what only its own handlers read
   return async (ctx) => {
     await routes(ctx, () => refuse(ctx));
@@ -55,6 +57,12 @@ function routeHealth(router: PathRouter, health: HealthChecks): void {
   }
 }
 
+function routeOpenApi(router: PathRouter, openApi: OpenApi): void {
+  router.get('/openapi/v2', (ctx) => openApi.v2(ctx));
+  router.get('/openapi/v3', (ctx) => openApi.index(ctx));
+  router.get('/openapi/v3/*path', (ctx) => openApi.groupVersion(ctx, param(ctx, 'path')));
+}
+
 const param = (ctx: { readonly params: Readonly<Record<string, string>> }, name: string): string =>
   ctx.params[name] ?? '';
 
@@ -70,7 +78,7 @@ function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): Promi
 /** What `/` lists. */
 function allPaths({ health }: PathDeps, discovery: Discovery): readonly string[] {
   const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
-  const others = ['/api', '/apis', '/metrics', '/version'];
+  const others = ['/api', '/apis', '/metrics', '/openapi/v2', '/openapi/v3', '/version'];
   return [...new Set([...discovery.paths(), ...checks, ...others])].sort();
 }
 

@@ -1,0 +1,108 @@
+/** A schema or a part of a document; both are JSON objects. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path';
+  readonly type: 'boolean' | 'integer' | 'string';
+}
+
+/** One operation, before it is written in a dialect. */
+export interface Operation {
+  readonly tags: readonly string[];
+  readonly operationId: string;
+  readonly query: readonly Parameter[];
+  readonly body?: { readonly schema: Schema; readonly types: readonly string[]; readonly required: boolean };
+  readonly answers: readonly Answer[];
+  readonly extensions: Schema;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly description: string;
+  readonly schema?: Schema;
+  readonly types: readonly string[];
+}
+
+/** Where versions 2 and 3 of OpenAPI differ. */
+export interface Dialect {
+  /** What a reference begins with. */
+  readonly modelsAt: string;
+  readonly intOrString: Schema;
+  withDefault(schema: Schema, value: unknown): Schema;
+  /** A schema, which may be a reference, with more members. */
+  withSiblings(schema: Schema, members: Schema): Schema;
+  parameter(p: Parameter): Schema;
+  operation(o: Operation): Schema;
+}
+
+const empty = (members: Schema): boolean => Object.keys(members).length === 0;
+const isRef = (schema: Schema): boolean => '$ref' in schema;
+
+/** Version 2 knows no defaults of references, and clients of that time none at all. */
+export const DIALECT_2: Dialect = {
+  modelsAt: '#/definitions/',
+  intOrString: { type: 'string', format: 'int-or-string' },
+  withDefault: (schema) => schema,
+  withSiblings: (schema, members) => ({ ...schema, ...members }),
+  parameter: (p) => ({
+    uniqueItems: true,
+    type: p.type,
+    name: p.name,
+    in: p.in,
+    ...(p.in === 'path' ? { required: true } : {}),
+  }),
+  operation: ({ tags, operationId, query, body, answers, extensions }) => ({
+    consumes: body?.types ?? ['*/*'],
+    produces: [...new Set(answers.flatMap((a) => a.types))],
+    schemes: ['https'],
+    tags,
+    operationId,
+    parameters: [
+      ...(body === undefined ? [] : [{ name: 'body', in: 'body', ...required(body), schema: body.schema }]),
+      ...query.map((p) => DIALECT_2.parameter(p)),
+    ],
+    responses: Object.fromEntries(
+      answers.map(({ code, description, schema }) => [
+        String(code),
+        { description, ...(schema === undefined ? {} : { schema }) },
+      ]),
+    ),
+    ...extensions,
+  }),
+};
+
+/** In version 3 a reference stands alone: what is said beside it goes round an `allOf`. */
+export const DIALECT_3: Dialect = {
+  modelsAt: '#/components/schemas/',
+  intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  withDefault: (schema, value) => (value === undefined ? schema : DIALECT_3.withSiblings(schema, { default: value })),
+  withSiblings: (schema, members) => {
+    if (empty(members)) return schema;
+    return isRef(schema) ? { allOf: [schema], ...members } : { ...schema, ...members };
+  },
+  parameter: (p) => ({
+    name: p.name,
+    in: p.in,
+    ...(p.in === 'path' ? { required: true } : {}),
+    schema: { type: p.type, uniqueItems: true },
+  }),
+  operation: ({ tags, operationId, query, body, answers, extensions }) => ({
+    tags,
+    operationId,
+    parameters: query.map((p) => DIALECT_3.parameter(p)),
+    ...(body === undefined ? {} : { requestBody: { content: content(body.types, body.schema), ...required(body) } }),
+    responses: Object.fromEntries(
+      answers.map(({ code, description, schema, types }) => [
+        String(code),
+        { description, ...(schema === undefined ? {} : { content: content(types, schema) }) },
+      ]),
+    ),
+    ...extensions,
+  }),
+};
+
+const content = (types: readonly string[], schema: Schema): Schema =>
+  Object.fromEntries(types.map((type) => [type, { schema }]));
+
+const required = (body: { readonly required: boolean }): Schema => (body.required ? { required: true } : {});

@@ -1,0 +1,111 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { groupVersionPath } from '../../machinery/meta/gvk.js';
+import { Document, respondDocument } from '../discovery/document.js';
+import { firstMatch, mediaRanges, notAcceptable } from '../http/negotiation.js';
+import { unknownPath } from '../pipeline/verb.js';
+import type { Context } from '../pipeline/request.js';
+import type { ServedApi, ServedVersion } from '../registry/served.js';
+import { documentV2, documentV3, type DocumentDeps } from './documents.js';
+
+export interface OpenApiDeps extends DocumentDeps {
+  readonly api: ServedApi;
+}
+
+/** A document, and what it was made of. */
+interface Kept {
+  readonly resources: readonly ResourceDeclaration[];
+  readonly document: Document;
+}
+
+const JSON_TYPE = 'application/json';
+const UNCACHED = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-cache, private' };
+const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;
+
+/** Tells clients the schemas. A document is made when it is first asked for, and again when its resources change. */
+export class OpenApi {
+  readonly #d: OpenApiDeps;
+  /** By path without the first slash: `apis/apps/v1` */
+  readonly #v3 = new Map<string, Kept>();
+  #v2: { readonly generation: number; readonly document: Document } | undefined;
+
+  constructor(d: OpenApiDeps) {
+    this.#d = d;
+  }
+
+  /** `/openapi/v2`. The protobuf form is not made: clients that take no other get 406. */
+  async v2(ctx: Context): Promise<void> {
+    requireJson(ctx);
+    const { api } = this.#d;
+    if (this.#v2?.generation !== api.generation) {
+      this.#v2 = { generation: api.generation, document: new Document(documentV2(this.#d, api.groups)) };
+    }
+    await respondDocument(ctx, this.#v2.document, UNCACHED);
+  }
+
+  /** `/openapi/v3`: where the documents are, each with its hash. */
+  async index(ctx: Context): Promise<void> {
+    requireJson(ctx);
+    const paths: Record<string, { serverRelativeURL: string }> = {};
+    const served = this.#served();
+    for (const path of this.#v3.keys()) if (!served.some((s) => s.path === path)) this.#v3.delete(path);
+    for (const { path, group, version } of served) {
+      const { hash } = this.#document(path, group, version);
+      paths[path] = { serverRelativeURL: urlOf(path, hash) };
+      await nextTurn(); // all of them take a while, the first time: others get their turn between two
+    }
+    await respondDocument(ctx, new Document({ paths }), UNCACHED);
+  }
+
+  /** `/openapi/v3/<path>`. With the hash of its content it may be kept for ever. */
+  async groupVersion(ctx: Context, path: string): Promise<void> {
+    requireJson(ctx);
+    const served = this.#served().find((s) => s.path === path);
+    if (served === undefined) throw unknownPath();
+    const document = this.#document(path, served.group, served.version);
+    const hash = ctx.state.query.get('hash');
+    if (hash === null || hash === '') return respondDocument(ctx, document, UNCACHED);
+    if (hash !== document.hash) {
+      ctx.status = 301;
+      ctx.set('Location', urlOf(path, document.hash));
+      ctx.body = '';
+      return undefined;
+    }
+    return respondDocument(ctx, document, {
+      'Content-Type': JSON_TYPE,
+      'Cache-Control': 'public, immutable',
+      Expires: new Date(Date.now() + YEAR_MS).toUTCString(),
+    });
+  }
+
+  #served(): readonly { readonly path: string; readonly group: string; readonly version: ServedVersion }[] {
+    return this.#d.api.groups.flatMap(({ name, versions }) =>
+      versions.map((version) => ({
+        path: groupVersionPath({ group: name, version: version.version }).slice(1),
+        group: name,
+        version,
+      })),
+    );
+  }
+
+  #document(path: string, group: string, version: ServedVersion): Document {
+    const kept = this.#v3.get(path);
+    if (kept !== undefined && isSame(kept.resources, version.resources)) return kept.document;
+    const document = new Document(documentV3(this.#d, group, version));
+    this.#v3.set(path, { resources: version.resources, document });
+    return document;
+  }
+}
+
+const urlOf = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;
+
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, i) => item === b[i]);
+
+/** @throws {StatusError} NotAcceptable */
+function requireJson(ctx: Context): void {
+  const takes = mediaRanges(ctx.get('Accept')).some(
+    (range) => !range.parameters.has('as') && firstMatch(range, [JSON_TYPE]) !== undefined,
+  );
+  if (!takes) throw notAcceptable([JSON_TYPE]);
+}
