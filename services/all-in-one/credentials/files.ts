@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What lies in the data directory beside the store, and who may read it. */
+const FILES = {
+  caKey: { name: 'ca.key', mode: 0o600 },
+  caCert: { name: 'ca.crt', mode: 0o644 },
+  servingKey: { name: 'apiserver.key', mode: 0o600 },
+  servingCert: { name: 'apiserver.crt', mode: 0o644 },
+  adminKey: { name: 'admin.key', mode: 0o600 },
+  adminCert: { name: 'admin.crt', mode: 0o644 },
+  serviceAccountKey: { name: 'service-account.key', mode: 0o600 },
+  serviceAccountPublic: { name: 'service-account.pub', mode: 0o644 },
+  adminConfig: { name: 'admin.kubeconfig', mode: 0o600 },
+} as const;
+
+export type CredentialFile = keyof typeof FILES;
+
+export const pathOf = (dir: string, file: CredentialFile): string => join(dir, FILES[file].name);
+export const nameOf = (file: CredentialFile): string => FILES[file].name;
+export const modeOf = (file: CredentialFile): number => FILES[file].mode;
+
+/** The text of a file; undefined when there is none. */
+export function textOf(dir: string, file: CredentialFile): string | undefined {
+  try {
+    return readFileSync(pathOf(dir, file), 'utf8');
+  } catch (err) {
+    if (err instanceof Error && 'code' in err && err.code === 'ENOENT') return undefined;
+    throw err;
+  }
+}

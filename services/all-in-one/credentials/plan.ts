@@ -1,0 +1,72 @@
+import { certificateOf, endsSoon, faultOf, privateKeyOf, type LeafWanted, type Pair } from './check.js';
+import { nameOf, type CredentialFile } from './files.js';
+
+export type Leaf = 'serving' | 'admin';
+
+/** What the files hold; absent: no such file. */
+export type Texts = Readonly<Partial<Record<CredentialFile, string>>>;
+
+/** What has to be made, each with the reason. Empty: all is there and good. */
+export interface Plan {
+  /** `new` makes a key, too; `renew` keeps it. */
+  readonly authority?: { readonly how: 'new' | 'renew'; readonly why: string };
+  readonly leaves: Readonly<Partial<Record<Leaf, string>>>;
+  /** `public`: only the public half, from the key that is there. */
+  readonly serviceAccount?: 'pair' | 'public';
+}
+
+/**
+ * Decides what to make. Keys that others depend on, the authority's and the service accounts', are never replaced: what
+ * cannot be used there is for a person to look at.
+ *
+ * @throws {Error} In one line, when such a file cannot be used.
+ */
+export function planOf(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now: Date): Plan {
+  const authority = authorityPlan(texts, now);
+  const leaves =
+    authority === undefined ? leafPlan(texts, wanted, now) : { serving: authority.why, admin: authority.why };
+  if (Object.keys(leaves).length > 0 && authority === undefined && texts.caKey === undefined) {
+    throw new Error(`Cannot sign without ${nameOf('caKey')}: ${Object.entries(leaves).flat().join(' ')}`);
+  }
+  const serviceAccount = serviceAccountPlan(texts);
+  return {
+    leaves,
+    ...(authority === undefined ? {} : { authority }),
+    ...(serviceAccount === undefined ? {} : { serviceAccount }),
+  };
+}
+
+function authorityPlan({ caCert, caKey }: Texts, now: Date): Plan['authority'] {
+  const key = caKey === undefined ? undefined : privateKeyOf(caKey);
+  if (caKey !== undefined && key === undefined) throw new Error(`Cannot read the key in ${nameOf('caKey')}`);
+  if (caCert === undefined) return { how: key === undefined ? 'new' : 'renew', why: 'no authority yet' };
+  const cert = certificateOf(caCert);
+  if (cert === undefined) throw new Error(`Cannot read the certificate in ${nameOf('caCert')}`);
+  if (key !== undefined && !cert.checkPrivateKey(key)) {
+    throw new Error(`${nameOf('caCert')} and ${nameOf('caKey')} do not belong together`);
+  }
+  return key !== undefined && endsSoon(cert, now) ? { how: 'renew', why: 'authority renewed' } : undefined;
+}
+
+function leafPlan(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now: Date): Plan['leaves'] {
+  const authority = certificateOf(texts.caCert ?? '');
+  if (authority === undefined) throw new Error('Leaves are planned after their authority');
+  const pairs: Readonly<Record<Leaf, Pair>> = {
+    serving: { cert: texts.servingCert, key: texts.servingKey },
+    admin: { cert: texts.adminCert, key: texts.adminKey },
+  };
+  const faults = (['serving', 'admin'] as const).map((leaf) => [
+    leaf,
+    faultOf(pairs[leaf], wanted[leaf], authority, now),
+  ]);
+  return Object.fromEntries(faults.filter(([, fault]) => fault !== undefined)) as Plan['leaves'];
+}
+
+function serviceAccountPlan({ serviceAccountKey, serviceAccountPublic }: Texts): Plan['serviceAccount'] {
+  if (serviceAccountKey === undefined) return 'pair';
+  if (privateKeyOf(serviceAccountKey) === undefined) throw new Error(`Cannot read ${nameOf('serviceAccountKey')}`);
+  return serviceAccountPublic === undefined ? 'public' : undefined;
+}
+
+export const isEmpty = (plan: Plan): boolean =>
+  plan.authority === undefined && plan.serviceAccount === undefined && Object.keys(plan.leaves).length === 0;

@@ -1,0 +1,32 @@
+import { createLog, type LogLevel } from '../apiserver/log.js';
+import { commandLine, type ProcessDeps } from '../apiserver/process/command-line.js';
+import { serve } from '../apiserver/process/serve.js';
+import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
+import { isHost } from './credentials/check.js';
+import { UP_FLAGS } from './options.js';
+import { start } from './start.js';
+
+/** Everything in one process, with credentials made for whoever starts it. @returns The exit code. */
+export async function main(argv: readonly string[], d: ProcessDeps): Promise<number> {
+  const parsed = commandLine(d, UP_FLAGS, argv, check);
+  if ('exitCode' in parsed) return parsed.exitCode;
+  const { options, warnings } = parsed;
+  const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
+  for (const warning of warnings) log.warn(warning);
+  return serve(d, {
+    log,
+    shutdownDelayMs: options.shutdownDelayMs,
+    start: (onFatal) => start(options, { log, version: d.version, onFatal }),
+  });
+}
+
+/** What the table cannot say. */
+function check({ options }: ParsedFlags<typeof UP_FLAGS>): void {
+  const { tlsCertFile, tlsKeyFile, tlsSans } = UP_FLAGS;
+  if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
+    throw new FlagError(`--${tlsCertFile.flag} and --${tlsKeyFile.flag} go together`);
+  }
+  const wrong = options.tlsSans.find((name) => !isHost(name));
+  if (wrong === undefined) return;
+  throw new FlagError(`Cannot parse --${tlsSans.flag}: ${JSON.stringify(wrong)} is neither a host name nor an address`);
+}

@@ -1,0 +1,103 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import type { Log } from '../apiserver/log.js';
+import { localHost, localUrl } from '../apiserver/process/address.js';
+import type { Served } from '../apiserver/process/serve.js';
+import { kubeconfigText } from '../client/kubeconfig/write.js';
+import {
+  vocabulary as vocabularyOf,
+  type Vocabulary,
+  type VocabularyName,
+} from '../machinery/vocabulary/vocabulary.js';
+import { own, type Ownership } from '../storage/embedded/ownership.js';
+import { isIssuedByOneOf } from './credentials/check.js';
+import { ADMIN, ensureCredentials } from './credentials/credentials.js';
+import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
+import { writeFileAtomically } from './credentials/write-file.js';
+import type { UpOptions } from './options.js';
+
+export interface StartDeps {
+  readonly log: Log;
+  readonly version: string;
+  readonly onFatal: (err: Error) => void;
+}
+
+/**
+ * Takes the data directory, makes what is missing there, and starts the server with it. Files that were named on the
+ * command line are used instead of the directory's.
+ *
+ * @throws {Error} In one line that says why.
+ */
+export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
+  mkdirSync(o.dataDir, { recursive: true, mode: 0o700 });
+  const owner = own(o.dataDir); // two that make credentials at once would mix them
+  try {
+    return await startOwning(o, d, owner);
+  } catch (err) {
+    owner.release();
+    throw err;
+  }
+}
+
+async function startOwning(o: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
+  const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
+  const hosts = [localHost(o.bindAddress), ...o.tlsSans];
+  const [{ startApiServer }] = await Promise.all([
+    import('../apiserver/server.js'), // loaded here, while a thread makes the credentials
+    ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
+  ]);
+  warnOfStrangeAuthority(o, d.log);
+  const server = await startApiServer(withMadeFiles(o), d);
+  try {
+    const url = localUrl(o, server.port);
+    const config = putClientConfiguration(o, vocabulary, url);
+    return {
+      announcement: `${url} kubeconfig=${config}`,
+      ready: (signal) => server.ready(signal),
+      close: async () => {
+        await server.close();
+        owner.release();
+      },
+    };
+  } catch (err) {
+    await server.close();
+    throw err;
+  }
+}
+
+function withMadeFiles(o: UpOptions): UpOptions {
+  const made = (given: string, file: CredentialFile): string => (given === '' ? pathOf(o.dataDir, file) : given);
+  return {
+    ...o,
+    tlsCertFile: made(o.tlsCertFile, 'servingCert'),
+    tlsKeyFile: made(o.tlsKeyFile, 'servingKey'),
+    clientCaFile: made(o.clientCaFile, 'caCert'),
+  };
+}
+
+/** Whoever names other authorities for clients may have meant to shut our administrator out, or not have thought of it. */
+function warnOfStrangeAuthority({ clientCaFile, dataDir }: UpOptions, log: Log): void {
+  if (clientCaFile === '') return;
+  const admin = readFileSync(pathOf(dataDir, 'adminCert'), 'utf8');
+  if (isIssuedByOneOf(admin, readFileSync(clientCaFile, 'utf8'))) return;
+  log.warn('The administrator made here will be refused: his authority is not in the file of client authorities', {
+    clientCaFile,
+    authority: nameOf('caCert'),
+  });
+}
+
+/** Written when it is not there or says something else, such as another port. @returns Its path. */
+function putClientConfiguration(o: UpOptions, vocabulary: Vocabulary, server: string): string {
+  const read = (file: CredentialFile): string => textOf(o.dataDir, file) ?? '';
+  const text = kubeconfigText({
+    cluster: vocabulary.defaultServiceName,
+    user: ADMIN,
+    server,
+    // Of a certificate that was brought along the authority is not known: what the server shows is trusted as it is.
+    authority: o.tlsCertFile === '' ? read('caCert') : readFileSync(o.tlsCertFile, 'utf8'),
+    certificate: read('adminCert'),
+    key: read('adminKey'),
+  });
+  const path = pathOf(o.dataDir, 'adminConfig');
+  if (read('adminConfig') !== text) writeFileAtomically(path, text, modeOf('adminConfig'));
+  return path;
+}

@@ -1,0 +1,48 @@
+import { FlagError, helpText, parseFlags, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
+
+/** What a process is told by whoever starts it, besides its flags. */
+export interface ProcessDeps {
+  /** How it was called, e.g. the name of the program and a command; for usage and error lines. */
+  readonly program: string;
+  /** `major.minor.patch` of the product. */
+  readonly version: string;
+}
+
+/** The process is over before it began. */
+export interface Ended {
+  readonly exitCode: number;
+}
+
+const WRONG_FLAGS = 2;
+
+/**
+ * Reads the flags. `--help` is answered on stdout and a command line that cannot be used with one line on stderr; both
+ * end the process.
+ *
+ * @param check Looks at what the table cannot say, e.g. flags that need each other; throws a FlagError.
+ */
+export function commandLine<T extends FlagTable>(
+  { program }: ProcessDeps,
+  table: T,
+  argv: readonly string[],
+  check: (parsed: ParsedFlags<T>) => void,
+): ParsedFlags<T> | Ended {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    process.stdout.write(helpText(`${program} [flags]`, table));
+    return { exitCode: 0 };
+  }
+  try {
+    const parsed = parseFlags(table, argv);
+    check(parsed);
+    return parsed;
+  } catch (err) {
+    if (!(err instanceof FlagError)) throw err;
+    tell(`${program}: ${err.message}`);
+    return { exitCode: WRONG_FLAGS };
+  }
+}
+
+/** One line for a person, on stderr, whatever line breaks the text has. */
+export function tell(text: string): void {
+  process.stderr.write(`${text.replace(/\s*\n\s*/g, ' ')}\n`);
+}
