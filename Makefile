@@ -1,0 +1,43 @@
+# The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
+.DEFAULT_GOAL := help
+.PHONY: help install build run test check e2e bench clean
+
+# npm leaves the machine's own settings alone, but for one: what it runs itself should not tell of new versions of npm.
+export NO_UPDATE_NOTIFIER := 1
+BIN := node_modules/.bin
+
+help: ## tell what can be made
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: node_modules/.installed ## get the packages that package-lock.json names
+
+node_modules/.installed: package.json package-lock.json
+	npm ci
+	@touch $@
+
+build: install ## compile into dist
+	@npm run --silent build
+
+run: build ## start everything with an embedded store in .platform; the ready line names the kubeconfig (ARGS='--flag=value ...')
+	@bin/platform up $(ARGS)
+
+check: install ## format, lint, types and import boundaries, in under a minute
+	@$(BIN)/prettier --check --cache --cache-location .cache/prettier --log-level warn .
+	@$(BIN)/tsc -p tsconfig.json --noEmit --tsBuildInfoFile .cache/check.tsbuildinfo
+	@$(BIN)/eslint --cache --cache-location .cache/eslint --max-warnings 0 services test-e2e
+
+test: build check .cache/etcd/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+	@node deploy/build/test.mjs unit e2e
+
+e2e: build ## the end-to-end tests alone
+	@node deploy/build/test.mjs e2e
+
+bench: build ## measure against the limits of the machine
+	@node dist/test-e2e/bench/main.js $(ARGS)
+
+.cache/etcd/provided: deploy/etcd/get-etcd.mjs
+	@node deploy/etcd/get-etcd.mjs
+	@touch $@
+
+clean: ## remove what was built, not what was downloaded
+	rm -rf dist coverage .cache/prettier .cache/eslint .cache/check.tsbuildinfo
