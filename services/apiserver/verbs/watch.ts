@@ -147,7 +147,8 @@ async function untilOver(
     if (over.aborted || nowMs >= deadline) return;
     const every = nowMs + BOOKMARK_EVERY_MS * (0.8 + 0.4 * Math.random());
     const wake = !p.bookmarks ? deadline : nowMs < lastBookmarkAt ? Math.min(every, lastBookmarkAt) : deadline;
-    await sleep(wake - nowMs, undefined, { signal: over }).catch(() => undefined);
+    // A timer may fire in the millisecond before its time: one more, so that the loop does not come round twice.
+    await sleep(wake - nowMs + 1, undefined, { signal: over }).catch(() => undefined);
     if (Date.now() >= deadline || !p.bookmarks) continue;
     if (session.deliveredTo() !== undefined) sendBookmark(); // a closed stream takes it in silence
   }
