@@ -2,8 +2,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help install build run test check e2e bench clean
 
-# npm leaves the machine's own settings alone, but for one: what it runs itself should not tell of new versions of npm.
-export NO_UPDATE_NOTIFIER := 1
 BIN := node_modules/.bin
 
 help: ## tell what can be made
@@ -11,8 +9,10 @@ help: ## tell what can be made
 
 install: node_modules/.installed ## get the packages that package-lock.json names
 
+# What the lock file says, and nothing written to it. Not `npm ci`: that refuses a lock file without the optional packages
+# of other operating systems, which is what npm writes where the registry offers only those of the machine.
 node_modules/.installed: package.json package-lock.json
-	npm ci
+	npm install --no-save
 	@touch $@
 
 build: install ## compile into dist
