@@ -18,12 +18,7 @@ type Paths = Map<string, Schema>;
 
 const OBJECT_TYPES = ['application/json', 'application/yaml'];
 const LIST_TYPES = [...OBJECT_TYPES, 'application/json;stream=watch'];
-const PATCH_TYPES = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
+const PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json'];
 const ANY_TYPE = ['*/*'];
 
 const ANSWERS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' };

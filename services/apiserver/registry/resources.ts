@@ -18,8 +18,13 @@ export interface ServedResource {
   readonly apiVersion: string;
   /** Whether stored bytes are what this version shows. */
   readonly servesStorageVersion: boolean;
-  /** Checks a parsed body and brings it into this version's shape. @throws {StatusError} BadRequest */
-  decode(body: unknown): ApiObject;
+  /**
+   * Checks a parsed body and brings it into this version's shape.
+   *
+   * @param onUnknown Is told the paths of members that were dropped.
+   * @throws {StatusError} BadRequest; what `onUnknown` throws
+   */
+  decode(body: unknown, onUnknown?: (paths: readonly string[]) => void): ApiObject;
   toStorage(object: ApiObject): ApiObject;
   fromStorage(object: ApiObject): ApiObject;
 }
@@ -107,13 +112,19 @@ function servedResource(
     stored,
     apiVersion,
     servesStorageVersion: declaration === hub,
-    decode: (body) => decodeAs(catalog, declaration, apiVersion, body),
+    decode: (body, onUnknown) => decodeAs(catalog, declaration, apiVersion, body, onUnknown),
     toStorage: (object) => converter.convert(object, declaration, hub),
     fromStorage: (object) => converter.convert(object, hub, declaration),
   };
 }
 
-function decodeAs(catalog: Catalog, declaration: ResourceDeclaration, apiVersion: string, body: unknown): ApiObject {
+function decodeAs(
+  catalog: Catalog,
+  declaration: ResourceDeclaration,
+  apiVersion: string,
+  body: unknown,
+  onUnknown?: (paths: readonly string[]) => void,
+): ApiObject {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badRequest(`The body must be an object of kind ${declaration.kind}`);
   }
@@ -126,7 +137,8 @@ function decodeAs(catalog: Catalog, declaration: ResourceDeclaration, apiVersion
   if (kind !== declaration.kind) {
     throw badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${declaration.kind})`);
   }
-  const { value } = decodeObject(catalog.types, declaration.type, body);
+  const { value, unknown } = decodeObject(catalog.types, declaration.type, body);
+  onUnknown?.(unknown);
   const object = value as Partial<ApiObject>;
   object.kind = declaration.kind;
   object.apiVersion = apiVersion;

@@ -2,6 +2,7 @@ import { BODY_DECODERS } from '../../machinery/codec/bodies.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { badRequest, StatusError } from '../../machinery/meta/status.js';
 import { readBody, type BodyLimits } from '../http/body.js';
+import { onUnknownFields } from './field-validation.js';
 import type { Context } from '../pipeline/request.js';
 import type { ServedResource } from '../registry/resources.js';
 
@@ -31,5 +32,6 @@ export const unsupportedMediaType = (type: string, supported: readonly string[])
 
 /** An object in the body, in the served version's shape. */
 export async function objectBody(ctx: Context, limits: BodyLimits, served: ServedResource): Promise<ApiObject> {
-  return served.decode(await parsedBody(ctx, limits));
+  const onUnknown = onUnknownFields(ctx);
+  return served.decode(await parsedBody(ctx, limits), onUnknown);
 }

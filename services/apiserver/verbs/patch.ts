@@ -6,6 +6,7 @@ import { badRequest } from '../../machinery/meta/status.js';
 import { readBody } from '../http/body.js';
 import { changeObject } from './change.js';
 import { contentType, unsupportedMediaType } from './decode-body.js';
+import { onUnknownFields } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -24,11 +25,12 @@ export const patch =
     const apply = PATCHES.get(type);
     if (apply === undefined) throw unsupportedMediaType(type, [...PATCHES.keys()]);
     const dryRun = dryRunParameter(ctx.state.query);
+    const onUnknown = onUnknownFields(ctx);
     const bytes = await readBody(ctx.req, deps.limits);
     if (bytes.length === 0) throw badRequest('The request has no body');
     const document = parseJson(bytes);
     const next = (present: () => unknown): ReturnType<typeof served.decode> =>
-      served.decode(apply(present() as Json, document));
+      served.decode(apply(present() as Json, document), onUnknown);
     await changeObject(deps, ctx, request, served, next, dryRun);
   };
 

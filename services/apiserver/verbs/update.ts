@@ -1,5 +1,6 @@
 import { changeObject } from './change.js';
 import { parsedBody } from './decode-body.js';
+import { onUnknownFields } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -7,7 +8,8 @@ export const update =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
     const dryRun = dryRunParameter(ctx.state.query);
+    const onUnknown = onUnknownFields(ctx);
     const body = await parsedBody(ctx, deps.limits);
-    served.decode(body); // a body that is wrong is refused before anything is read
+    served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
     await changeObject(deps, ctx, request, served, () => served.decode(body), dryRun);
   };
