@@ -21,9 +21,16 @@ build: install ## compile into dist
 run: build ## start everything with an embedded store in .platform; the ready line names the kubeconfig (ARGS='--flag=value ...')
 	@bin/platform up $(ARGS)
 
-check: install ## format, lint, types and import boundaries, in under a minute
+check: install ## format, types, lint and import boundaries, in under a minute
+	@$(MAKE) --no-print-directory --keep-going format types lint
+
+format:
 	@$(BIN)/prettier --check --cache --cache-location .cache/prettier --log-level warn .
+
+types:
 	@$(BIN)/tsc -p tsconfig.json --noEmit --tsBuildInfoFile .cache/check.tsbuildinfo
+
+lint:
 	@$(BIN)/eslint --cache --cache-location .cache/eslint --max-warnings 0 services test-e2e
 
 test: build check .cache/etcd/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
