@@ -127,7 +127,7 @@ async function buildCore(
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const catalog = loadCatalog(vocabulary);
   const { api, warnings } = servedApi(catalog, o.runtimeConfig);
-  for (const warning of [...warnings, ...store.capabilities().warnings]) log.warn(warning);
+  for (const warning of warnings) log.warn(warning);
   const keys = registryKeys(o.etcdPrefix);
   await settleVocabulary(store, keys, vocabulary, signal);
   const resources = new ResourceTable({

@@ -63,6 +63,11 @@ export class ResourceCache {
     return this.#byKey.get(key);
   }
 
+  /** What this process knows to be the newest: written by itself, or seen on the feed. */
+  newest(key: string): CachedObject | undefined {
+    return this.#expected.get(key) ?? this.#byKey.get(key);
+  }
+
   /** The live state; read it before the next await. */
   get current(): Snapshot {
     return this.#ordered;

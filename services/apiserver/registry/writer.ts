@@ -12,6 +12,7 @@ import {
   type TransactionResult,
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
+import { Lanes } from './lanes.js';
 import { keyOf, type StoredResource } from './resource.js';
 
 /** How often a write starts again because somebody else was quicker. */
@@ -41,6 +42,7 @@ export interface Written {
  * The cache is only a first guess at the present state; the transaction decides, and brings the state when it differs.
  */
 export class Writer {
+  readonly #lanes = new Lanes();
   readonly #o: WriterOptions;
 
   constructor(o: WriterOptions) {
@@ -64,7 +66,11 @@ export class Writer {
    */
   async change(stored: StoredResource, namespace: string, name: string, decide: Decide): Promise<Written> {
     const key = keyOf(stored, namespace, name);
-    let current = stored.cache.get(key);
+    return this.#lanes.run(key, () => this.#changeInTurn(stored, key, name, decide));
+  }
+
+  async #changeInTurn(stored: StoredResource, key: string, name: string, decide: Decide): Promise<Written> {
+    let current = stored.cache.newest(key);
     /** Whether `current` came from the store itself: the cache may be behind, so its word is not final. */
     let sure = false;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

@@ -19,20 +19,33 @@ const NAME_ATTEMPTS = 8;
 export const create =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    const type = negotiate(ctx.get('Accept')); // refuse before anything is written
+    negotiate(ctx.get('Accept')); // refuse before anything is read
     const dryRun = dryRunParameter(ctx.state.query);
     const body = await objectBody(ctx, deps.limits, served);
-    matchPlace(body, { namespace: request.namespace, name: '' });
-    const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
-    if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
-    const object = await admitted(deps, ctx, request, served, body, dryRun);
-    if (dryRun) {
-      const shown = served.fromStorage(object);
-      await respondJson(ctx, 201, Buffer.from(JSON.stringify(shown)), type);
-      return;
-    }
-    await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);
+    await createObject(deps, ctx, request, served, body, dryRun);
   };
+
+/** Creates what `body` says and answers it. @throws {StatusError} AlreadyExists */
+export async function createObject(
+  deps: VerbDeps,
+  ctx: Context,
+  request: ResourceRequest,
+  served: ServedResource,
+  body: ApiObject,
+  dryRun: boolean,
+): Promise<void> {
+  const type = negotiate(ctx.get('Accept'));
+  matchPlace(body, request);
+  const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
+  if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
+  const object = await admitted(deps, ctx, request, served, body, dryRun);
+  if (dryRun) {
+    const shown = served.fromStorage(object);
+    await respondJson(ctx, 201, Buffer.from(JSON.stringify(shown)), type);
+    return;
+  }
+  await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);
+}
 
 /** Everything up to the transaction: default, mutate, validate. */
 async function admitted(

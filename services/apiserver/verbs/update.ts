@@ -1,8 +1,16 @@
+import { conflict, hasReason } from '../../machinery/meta/status.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import type { ResourceRequest } from '../pipeline/request.js';
+import type { ServedResource } from '../registry/resources.js';
 import { changeObject } from './change.js';
+import { createObject } from './create.js';
 import { parsedBody } from './decode-body.js';
 import { onUnknownFields } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
+
+/** How often a PUT that creates tries both, when others delete and create the object at the same time. */
+const MAX_ATTEMPTS = 4;
 
 export const update =
   (deps: VerbDeps): VerbHandler =>
@@ -10,6 +18,32 @@ export const update =
     const dryRun = dryRunParameter(ctx.state.query);
     const onUnknown = onUnknownFields(ctx);
     const body = await parsedBody(ctx, deps.limits);
-    served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
-    await changeObject(deps, ctx, request, served, () => served.decode(body), dryRun);
+    const wanted = served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
+    const mayCreate = served.declaration.createOnUpdate && request.subresource === '';
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await changeObject(deps, ctx, request, served, () => served.decode(body), dryRun);
+        return;
+      } catch (err) {
+        if (!mayCreate || !hasReason(err, 'NotFound')) throw err;
+      }
+      refuseKnownState(request, served, wanted);
+      try {
+        await createObject(deps, ctx, request, served, served.decode(body), dryRun);
+        return;
+      } catch (err) {
+        if (attempt === MAX_ATTEMPTS || !hasReason(err, 'AlreadyExists')) throw err;
+      }
+    }
   };
+
+/** Who names a state means the object that had it: that one is gone. @throws {StatusError} Conflict */
+function refuseKnownState({ name }: ResourceRequest, { declaration }: ServedResource, { metadata }: ApiObject): void {
+  const { uid = '', resourceVersion = '' } = metadata;
+  if (uid !== '') {
+    throw conflict(declaration, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
+  }
+  if (resourceVersion !== '' && resourceVersion !== '0') {
+    throw conflict(declaration, name, 'the object has been deleted; please create it anew');
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { Lanes } from './lanes.js';
+
+const gate = (): { opened: Promise<void>; open: () => void } => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+};
+
+describe('Lanes', () => {
+  it('let one at a time through for a key, in order, also after a failure', async () => {
+    const lanes = new Lanes();
+    const first = gate();
+    const order: string[] = [];
+    const work = (name: string, wait: Promise<void>) => async (): Promise<string> => {
+      order.push(`${name} starts`);
+      await wait;
+      order.push(`${name} ends`);
+      if (name === 'b') throw new Error('b fails');
+      return name;
+    };
+    const now = Promise.resolve();
+    const runs = [
+      lanes.run('k', work('a', first.opened)),
+      lanes.run('k', work('b', now)),
+      lanes.run('k', work('c', now)),
+    ];
+    const settled = Promise.allSettled(runs);
+    assert.deepEqual(order, ['a starts']);
+    first.open();
+    const results = await settled;
+    assert.deepEqual(order, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
+    assert.deepEqual(
+      results.map((r) => r.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+  });
+
+  it('do not hold up other keys', async () => {
+    const lanes = new Lanes();
+    const held = gate();
+    const slow = lanes.run('k', () => held.opened);
+    assert.equal(await lanes.run('other', () => Promise.resolve('done')), 'done');
+    held.open();
+    await slow;
+  });
+});
