@@ -1,21 +1,8 @@
-// The library registers its parts through a polyfill that has to be there first.
-import 'reflect-metadata';
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509Certificate,
-  X509CertificateGenerator,
-  type JsonName,
-} from '@peculiar/x509';
+import type { JsonName, X509Certificate } from '@peculiar/x509';
 import { createPrivateKey, createPublicKey, generateKeyPair, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
+import { x509 } from './x509.js';
 
 const DAY_MS = 24 * 3_600_000;
 const AUTHORITY_DAYS = 3650;
@@ -69,21 +56,24 @@ export const publicHalf = (key: string): string =>
 
 /** A certificate for an authority, signed by itself. */
 export async function issueAuthority(r: AuthorityRequest, now: Date): Promise<string> {
-  const previous = r.previous === undefined ? undefined : new X509Certificate(r.previous);
-  const keyId = previous?.getExtension(SubjectKeyIdentifierExtension)?.keyId;
+  const previous = r.previous === undefined ? undefined : new x509.X509Certificate(r.previous);
+  const keyId = previous?.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
   const name = previous?.subjectName ?? [{ CN: [r.commonName] }];
-  const cert = await X509CertificateGenerator.create({
+  const cert = await x509.X509CertificateGenerator.create({
     subject: name,
     issuer: name,
     publicKey: publicKeyInfo(r.key),
     ...(await signedBy(r.key)),
     ...validity(now, AUTHORITY_DAYS),
     extensions: [
-      new BasicConstraintsExtension(true, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature,
+        true,
+      ),
       keyId === undefined
-        ? await SubjectKeyIdentifierExtension.create(publicKeyInfo(r.key))
-        : new SubjectKeyIdentifierExtension(keyId),
+        ? await x509.SubjectKeyIdentifierExtension.create(publicKeyInfo(r.key))
+        : new x509.SubjectKeyIdentifierExtension(keyId),
     ],
   });
   return pemFile(cert);
@@ -91,14 +81,14 @@ export async function issueAuthority(r: AuthorityRequest, now: Date): Promise<st
 
 /** A certificate for a server or a client. It ends with its authority at the latest. */
 export async function issueLeaf(r: LeafRequest, authority: Authority, now: Date): Promise<string> {
-  const issuer = new X509Certificate(authority.cert);
+  const issuer = new x509.X509Certificate(authority.cert);
   const subject: JsonName = [
     ...(r.organization === undefined ? [] : [{ O: [r.organization] }]),
     { CN: [r.commonName] },
   ];
   const { notBefore, notAfter } = validity(now, LEAF_DAYS);
-  const issuerKeyId = issuer.getExtension(SubjectKeyIdentifierExtension)?.keyId;
-  const cert = await X509CertificateGenerator.create({
+  const issuerKeyId = issuer.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+  const cert = await x509.X509CertificateGenerator.create({
     subject,
     issuer: issuer.subjectName,
     publicKey: publicKeyInfo(r.key),
@@ -106,12 +96,12 @@ export async function issueLeaf(r: LeafRequest, authority: Authority, now: Date)
     notBefore,
     notAfter: notAfter < issuer.notAfter ? notAfter : issuer.notAfter,
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage[r.usage]]),
-      await SubjectKeyIdentifierExtension.create(publicKeyInfo(r.key)),
-      ...(issuerKeyId === undefined ? [] : [new AuthorityKeyIdentifierExtension(issuerKeyId)]),
-      ...(r.hosts.length === 0 ? [] : [new SubjectAlternativeNameExtension(r.hosts.map(alternativeName))]),
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[r.usage]]),
+      await x509.SubjectKeyIdentifierExtension.create(publicKeyInfo(r.key)),
+      ...(issuerKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(issuerKeyId)]),
+      ...(r.hosts.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(r.hosts.map(alternativeName))]),
     ],
   });
   return pemFile(cert);
