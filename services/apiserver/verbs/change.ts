@@ -26,19 +26,24 @@ export async function changeObject(
 ): Promise<void> {
   const part = partOf(request);
   const type = negotiate(ctx.get('Accept'));
-  let dry: ApiObject | undefined;
+  let wouldBe: ApiObject | undefined;
   const decide = async (current: CachedObject): Promise<WriteDecision> => {
     const old = current.parse() as ApiObject; // we encoded it
     const wanted = nextState(() => served.fromStorage(current.parse() as ApiObject));
     matchPlace(wanted, request);
     const next = prepareForUpdate(served, part, served.toStorage(wanted), old);
     await admit(deps, ctx, request, served, next, old, dryRun);
-    if (dryRun) dry = next;
+    wouldBe = next;
     return decided(served, next, dryRun);
   };
-  const { object } = await deps.writer.change(served.stored, request.namespace, request.name, decide);
-  if (dry === undefined) await answerObject(ctx, served, object);
-  else await respondJson(ctx, 200, Buffer.from(JSON.stringify(served.fromStorage(dry))), type);
+  const { object, removed } = await deps.writer.change(served.stored, request.namespace, request.name, decide);
+  if (wouldBe === undefined || !(dryRun || removed)) {
+    await answerObject(ctx, served, object);
+    return;
+  }
+  // Nothing was stored: in a dry run, and when the last finalizer of a deleted object went. Clients expect an object.
+  wouldBe.metadata.resourceVersion = String(object.revision);
+  await respondJson(ctx, 200, Buffer.from(JSON.stringify(served.fromStorage(wouldBe))), type);
 }
 
 function decided({ stored }: ServedResource, next: ApiObject, dryRun: boolean): WriteDecision {
