@@ -1,7 +1,9 @@
 import type { KeyValueStore, LeaseId } from '../../storage/store.js';
 
-/** One lease serves all objects of this long a while, so that a burst of events does not make a lease each. */
+/** One lease serves all objects of a while, so that a burst of events does not make a lease each. */
 const SHARED_FOR_MS = 60_000;
+/** The while is at most this part of the objects' time. */
+const SHARED_PART = 0.05;
 /** Most objects on one lease: its end is one transaction. */
 const MAX_OBJECTS = 1_000;
 
@@ -11,7 +13,10 @@ interface Shared {
   objects: number;
 }
 
-/** Leases for objects that are kept for a time only. An object lives at least as long as asked, a minute longer at most. */
+/**
+ * Leases for objects that are kept for a time only. An object lives at least as long as asked, and a twentieth longer or
+ * a minute, whichever is less.
+ */
 export class LeasePool {
   readonly #store: KeyValueStore;
   readonly #signal: AbortSignal;
@@ -23,12 +28,13 @@ export class LeasePool {
   }
 
   leaseFor(ttlSeconds: number): Promise<LeaseId> {
+    const sharedForMs = Math.min(SHARED_FOR_MS, ttlSeconds * 1000 * SHARED_PART);
     const known = this.#byTtl.get(ttlSeconds);
-    if (known !== undefined && Date.now() - known.sinceMs < SHARED_FOR_MS && known.objects < MAX_OBJECTS) {
+    if (known !== undefined && Date.now() - known.sinceMs < sharedForMs && known.objects < MAX_OBJECTS) {
       known.objects++;
       return known.lease;
     }
-    const lease = this.#store.grantLease(ttlSeconds + SHARED_FOR_MS / 1000, this.#signal);
+    const lease = this.#store.grantLease(ttlSeconds + Math.ceil(sharedForMs / 1000), this.#signal);
     this.#byTtl.set(ttlSeconds, { lease, sinceMs: Date.now(), objects: 1 });
     lease.catch(() => this.#byTtl.delete(ttlSeconds)); // the next object tries again; this one's writer hears of it
     return lease;
