@@ -1,12 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePorts } from '../../../services/storage/testing/free-port.js';
 import { startEtcd, type EtcdServer } from '../../../services/storage/testing/start-etcd.js';
+import { startPlatform, type Running } from '../../support/platform.js';
+import { removeDirectory, scratchDirectory } from '../../support/scratch.js';
 import { Client } from './client.js';
 
 export type StoreName = 'embedded' | 'etcd';
@@ -19,49 +16,28 @@ export interface ServerOptions {
   readonly flags?: readonly string[];
 }
 
+/** Tests here wait for things to happen in a server; a busy machine takes its time. */
+const TEST_WITHIN_MS = 40_000;
 const TOKEN = 'a-token-for-tests';
-const START_WITHIN_MS = 30_000;
-
-const directories = new Set<string>();
-const children = new Set<ChildProcess>();
-/** Nothing outlives the tests, however they end. */
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
 
 /** A real server process with a store of its own, on a port that it keeps when it is started again. */
 export class TestServer {
   readonly client: Client;
   readonly etcd: EtcdServer | undefined;
-  /** Where its credentials and the embedded store are. */
-  readonly directory: string;
-  readonly #arguments: readonly string[];
-  #child: ChildProcess | undefined;
-  #log = '';
+  readonly #o: ServerOptions;
+  readonly #directory: string;
+  #running: Running | undefined;
+  #pid = 0;
 
   private constructor(o: ServerOptions, port: number, directory: string, etcd: EtcdServer | undefined) {
-    this.directory = directory;
+    this.#o = { ...o, flags: [`--secure-port=${port}`, ...(o.flags ?? [])] };
+    this.#directory = directory;
     this.etcd = etcd;
     this.client = new Client(`https://127.0.0.1:${port}`, TOKEN);
-    const etcdUrl = o.etcdUrl ?? etcd?.url;
-    this.#arguments = [
-      binary(),
-      'up',
-      `--data-dir=${directory}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--store=${o.store}`,
-      ...(etcdUrl === undefined ? [] : [`--etcd-servers=${etcdUrl}`]),
-      `--token-auth-file=${join(directory, 'tokens.csv')}`,
-      '--log-level=warn',
-      ...(o.flags ?? []),
-    ];
   }
 
   static async start(o: ServerOptions): Promise<TestServer> {
-    const directory = mkdtempSync(join(tmpdir(), 'server-test-'));
-    directories.add(directory);
+    const directory = scratchDirectory();
     writeFileSync(join(directory, 'tokens.csv'), `${TOKEN},tester,1,"system:masters"\n`);
     const etcd = o.store === 'etcd' && o.etcdUrl === undefined ? await startEtcd() : undefined;
     const [port = 0] = await freePorts(1);
@@ -71,46 +47,35 @@ export class TestServer {
   }
 
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#pid;
   }
 
-  /** What the process has logged. */
-  get log(): string {
-    return this.#log;
+  /** Whether the process that was started last is still there. */
+  get alive(): boolean {
+    return this.#running !== undefined && isAlive(this.#running.pid);
   }
 
   /** Starts the process; resolves when it says that it is ready. */
   async run(): Promise<void> {
-    const child = spawn(process.execPath, this.#arguments, { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child = child;
-    children.add(child);
-    child.once('exit', () => children.delete(child));
-    const note = (text: Buffer): void => void (this.#log += text.toString());
-    child.stderr.on('data', note);
-    const limit = setTimeout(() => child.kill('SIGKILL'), START_WITHIN_MS);
-    for await (const line of createInterface({ input: child.stdout })) {
-      if (!line.startsWith('ready ')) continue;
-      clearTimeout(limit);
-      child.stdout.resume().on('data', note);
-      return;
-    }
-    clearTimeout(limit);
-    throw new Error(`The server ended before it was ready:\n${this.#log}`);
+    const etcdUrl = this.#o.etcdUrl ?? this.etcd?.url;
+    this.#running = await startPlatform({
+      dataDir: this.#directory,
+      store: this.#o.store,
+      ...(etcdUrl === undefined ? {} : { etcdServers: [etcdUrl] }),
+      args: [`--token-auth-file=${join(this.#directory, 'tokens.csv')}`, '--log-level=warn', ...(this.#o.flags ?? [])],
+    });
+    this.#pid = this.#running.pid;
   }
 
   /** @returns The exit code. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const child = this.#child;
-    this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
-    const exit = once(child, 'exit') as Promise<[number | null]>;
-    child.kill(signal);
-    const [code] = await exit;
-    return code;
+  async end(): Promise<number | null> {
+    const running = this.#running;
+    this.#running = undefined;
+    return running === undefined ? null : (await running.stop()).code;
   }
 
-  async restart(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    await this.end(signal);
+  async restart(): Promise<void> {
+    await this.end();
     await this.run();
   }
 
@@ -118,8 +83,7 @@ export class TestServer {
     this.client.close();
     await this.end();
     await this.etcd?.stop();
-    rmSync(this.directory, { recursive: true, force: true });
-    directories.delete(this.directory);
+    removeDirectory(this.#directory);
   }
 
   /** Resident memory in bytes. */
@@ -141,19 +105,20 @@ export class TestServer {
   }
 }
 
-function binary(): string {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== dirname(dir); dir = dirname(dir)) {
-    const path = join(dir, 'bin/platform');
-    if (existsSync(path)) return path;
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
-  throw new Error('Cannot find bin/platform above this file');
 }
 
 /**
  * Defines tests for one server, which is started once for all of them: tests use namespaces of their own.
  */
 export function onServer(title: string, o: ServerOptions, define: (server: () => TestServer) => void): void {
-  describe(title, () => {
+  describe(title, function () {
+    this.timeout(TEST_WITHIN_MS);
     let server: TestServer | undefined;
     before(async () => {
       server = await TestServer.start(o);
