@@ -39,6 +39,7 @@ import { servedApi } from './registry/runtime-config.js';
 import { strategies } from './registry/strategies/table.js';
 import { WatchService } from './registry/watch-service.js';
 import { Writer } from './registry/writer.js';
+import { Bodies } from './verbs/decode-body.js';
 import { verbTable } from './verbs/table.js';
 
 /** Changes older than this are dropped from memory even when there is room. */
@@ -188,7 +189,11 @@ function application(
     ...core,
     watchMetrics: metrics.watches,
     admission: admissionChain(core),
-    limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
+    bodies: new Bodies({
+      limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
+      catalog: core.catalog,
+      protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
+    }),
   });
   const pipeline = stages({
     log: d.log,

@@ -119,7 +119,7 @@ for (const [vocabulary, store] of SERVERS) {
         kind: 'ConfigMap',
         metadata: { name: `many-${i}`, labels: { many: 'yes', odd: String(i % 2) } },
       }));
-      await kubectl.ok(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+      await kubectl.ok(['create', '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n'));
       const names = async (...args: string[]): Promise<string[]> =>
         (await kubectl.json<Listed>(['get', 'cm', ...args])).items.map((i) => i.metadata.name);
       assert.equal((await names('-l', 'many=yes', '--chunk-size=2')).length, 7);

@@ -5,7 +5,7 @@ import type { ServedGroup, ServedVersion } from '../registry/served.js';
 import { DIALECT_2, DIALECT_3, type Answer, type Dialect, type Operation, type Schema } from './dialect.js';
 import { capitalized, endpointsOf, type Action, type Endpoint } from './operations.js';
 import { PRETTY } from './parameters.js';
-import { extensionNames, Schemas } from './schemas.js';
+import { extensions, Schemas, type Extend } from './schemas.js';
 
 export interface DocumentDeps {
   readonly catalog: Catalog;
@@ -48,13 +48,13 @@ class PathWriter {
   readonly paths: Paths = new Map();
   readonly #dialect: Dialect;
   readonly #schemas: Schemas;
-  readonly #extension: (name: string) => string;
+  readonly #extend: Extend;
   readonly #domain: string;
 
   constructor(dialect: Dialect, schemas: Schemas, vocabulary: Vocabulary) {
     this.#dialect = dialect;
     this.#schemas = schemas;
-    this.#extension = extensionNames(vocabulary);
+    this.#extend = extensions(vocabulary);
     this.#domain = `.${vocabulary.reservedDomains[0] ?? ''}`;
   }
 
@@ -94,8 +94,8 @@ class PathWriter {
       ...this.#body(e),
       answers: [...codes.map((code) => this.#answer(code, e.answer, types)), UNAUTHORIZED],
       extensions: {
-        [this.#extension('action')]: e.action,
-        [this.#extension('group-version-kind')]: { group: ofGroup, kind, version: ofVersion },
+        ...this.#extend('action', e.action),
+        ...this.#extend('group-version-kind', { group: ofGroup, kind, version: ofVersion }),
       },
     };
   }

@@ -41,7 +41,7 @@ const META = 'meta/';
 export class Schemas {
   readonly #d: SchemaDeps;
   readonly #nameOf: (key: string) => string;
-  readonly #extension: (name: string) => string;
+  readonly #extend: Extend;
   /** Models by name, in the order in which they were first referred to. */
   readonly #models = new Map<string, Schema>();
   readonly #pending: string[] = [];
@@ -49,7 +49,7 @@ export class Schemas {
   constructor(d: SchemaDeps) {
     this.#d = d;
     this.#nameOf = modelNames(d.vocabulary);
-    this.#extension = extensionNames(d.vocabulary);
+    this.#extend = extensions(d.vocabulary);
   }
 
   /** A reference to a type; the document will have its model. */
@@ -82,8 +82,8 @@ export class Schemas {
       type: 'object',
       ...(required.length === 0 ? {} : { required: required.sort() }),
       ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
-      ...(declaration.structType === 'atomic' ? { [this.#extension('map-type')]: 'atomic' } : {}),
-      ...(declaration.kind === true ? { [this.#extension('group-version-kind')]: [kindOf(key)] } : {}),
+      ...(declaration.structType === 'atomic' ? this.#extend('map-type', 'atomic') : {}),
+      ...(declaration.kind === true ? this.#extend('group-version-kind', [kindOf(key)]) : {}),
     };
   }
 
@@ -152,7 +152,7 @@ export class Schemas {
       ['patch-merge-key', field.patchMergeKey],
     ];
     return Object.fromEntries(
-      markers.filter(([, v]) => v !== undefined).map(([name, v]) => [this.#extension(name), v]),
+      markers.filter(([, v]) => v !== undefined).flatMap(([name, v]) => Object.entries(this.#extend(name, v))),
     );
   }
 }
@@ -170,12 +170,15 @@ function kindOf(key: string): Schema {
   return { group: group === 'core' || key.startsWith(META) ? '' : group, kind, version };
 }
 
-/** Each is asked for thousands of times. */
-export function extensionNames({ openApiExtension }: Vocabulary): (name: string) => string {
-  const known = new Map<string, string>();
-  return (name) => {
-    const extension = known.get(name) ?? openApiExtension(name);
-    known.set(name, extension);
-    return extension;
+/** An extension as members of a schema: under our own name, and under the one that unmodified clients look for. */
+export type Extend = (name: string, value: unknown) => Schema;
+
+/** The names are asked for thousands of times. */
+export function extensions({ openApiExtensions }: Vocabulary): Extend {
+  const known = new Map<string, readonly string[]>();
+  return (name, value) => {
+    let names = known.get(name);
+    if (names === undefined) known.set(name, (names = openApiExtensions(name)));
+    return Object.fromEntries(names.map((extension) => [extension, value]));
   };
 }

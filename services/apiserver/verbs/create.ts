@@ -9,7 +9,6 @@ import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { matchPlace, prepareForCreate, validateForCreate } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { answerObject } from './answers.js';
-import { objectBody } from './decode-body.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -21,7 +20,7 @@ export const create =
   async (ctx, request, served) => {
     negotiate(ctx.get('Accept')); // refuse before anything is read
     const dryRun = dryRunParameter(ctx.state.query);
-    const body = await objectBody(ctx, deps.limits, served);
+    const body = await deps.bodies.object(ctx, served);
     await createObject(deps, ctx, request, served, body, dryRun);
   };
 

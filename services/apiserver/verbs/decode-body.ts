@@ -1,10 +1,13 @@
 import { BODY_DECODERS } from '../../machinery/codec/bodies.js';
+import { decodeProtobuf } from '../../machinery/codec/protobuf/decode.js';
+import { decodeEnvelope } from '../../machinery/codec/protobuf/envelope.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { badRequest, StatusError } from '../../machinery/meta/status.js';
+import type { Catalog } from '../../machinery/types/declarations.js';
 import { readBody, type BodyLimits } from '../http/body.js';
-import { onUnknownFields } from './field-validation.js';
 import type { Context } from '../pipeline/request.js';
 import type { ServedResource } from '../registry/resources.js';
+import { onUnknownFields } from './field-validation.js';
 
 /** The media type of the body, without parameters; JSON when the client does not say. */
 export function contentType(ctx: Context): string {
@@ -14,24 +17,64 @@ export function contentType(ctx: Context): string {
   return type === '' ? 'application/json' : type;
 }
 
-/** Reads and parses the body. @throws {StatusError} UnsupportedMediaType, BadRequest, RequestEntityTooLarge, Timeout */
-export async function parsedBody(ctx: Context, limits: BodyLimits): Promise<unknown> {
-  const type = contentType(ctx);
-  const decode = BODY_DECODERS.get(type);
-  if (decode === undefined) throw unsupportedMediaType(type, [...BODY_DECODERS.keys()]);
-  const body = await readBody(ctx.req, limits);
-  if (body.length === 0) throw badRequest('The request has no body');
-  return decode(body);
-}
-
 export const unsupportedMediaType = (type: string, supported: readonly string[]): StatusError =>
   new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format (${JSON.stringify(type)}) - accepted media types include: ${supported.join(', ')}`,
   );
 
-/** An object in the body, in the served version's shape. */
-export async function objectBody(ctx: Context, limits: BodyLimits, served: ServedResource): Promise<ApiObject> {
-  const onUnknown = onUnknownFields(ctx);
-  return served.decode(await parsedBody(ctx, limits), onUnknown);
+export interface BodyOptions {
+  readonly limits: BodyLimits;
+  readonly catalog: Catalog;
+  readonly protobufMediaTypes: readonly string[];
+}
+
+/** Reads bodies that hold objects, in every form that a client may send them in. */
+export class Bodies {
+  readonly limits: BodyLimits;
+  readonly #catalog: Catalog;
+  readonly #protobuf: ReadonlySet<string>;
+  readonly #supported: readonly string[];
+
+  constructor(o: BodyOptions) {
+    this.limits = o.limits;
+    this.#catalog = o.catalog;
+    this.#protobuf = new Set(o.protobufMediaTypes);
+    this.#supported = [...BODY_DECODERS.keys(), ...o.protobufMediaTypes];
+  }
+
+  /**
+   * The body as JSON would say it; undefined when there is none.
+   *
+   * @param typeKey What a Protobuf body is a message of: unlike JSON it cannot be read without knowing.
+   * @throws {StatusError} UnsupportedMediaType, BadRequest, RequestEntityTooLarge, Timeout
+   */
+  async parsed(ctx: Context, typeKey: string): Promise<unknown> {
+    const type = contentType(ctx);
+    const decode = this.#protobuf.has(type) ? this.#fromProtobuf(typeKey) : BODY_DECODERS.get(type);
+    const body = await readBody(ctx.req, this.limits);
+    if (body.length === 0) return undefined;
+    if (decode === undefined) throw unsupportedMediaType(type, this.#supported);
+    return decode(body);
+  }
+
+  /** An object in the body, in the served version's shape. @throws {StatusError} also when there is none */
+  async object(ctx: Context, served: ServedResource): Promise<ApiObject> {
+    return served.decode(await this.required(ctx, served), onUnknownFields(ctx));
+  }
+
+  /** The same before it is brought into shape. */
+  async required(ctx: Context, served: ServedResource): Promise<unknown> {
+    const parsed = await this.parsed(ctx, served.declaration.type);
+    if (parsed === undefined) throw badRequest('The request has no body');
+    return parsed;
+  }
+
+  #fromProtobuf(typeKey: string): (body: Buffer) => unknown {
+    return (body) => {
+      const { apiVersion, kind, raw } = decodeEnvelope(body);
+      const object = decodeProtobuf(this.#catalog.types, typeKey, raw);
+      return { ...object, ...(kind === '' ? {} : { kind }), ...(apiVersion === '' ? {} : { apiVersion }) };
+    };
+  }
 }

@@ -1,10 +1,7 @@
 import { decodeObject } from '../../machinery/schema/decode.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
-import { BODY_DECODERS } from '../../machinery/codec/bodies.js';
 import { badRequest } from '../../machinery/meta/status.js';
-import type { Catalog } from '../../machinery/types/declarations.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { readBody, type BodyLimits } from '../http/body.js';
 import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
@@ -13,7 +10,6 @@ import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WriteDecision, Written } from '../registry/writer.js';
 import { objectBytes } from './answers.js';
-import { contentType, unsupportedMediaType } from './decode-body.js';
 import { booleanParameter, dryRunParameter, integerParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -23,7 +19,7 @@ export const deleteOne =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
     const type = negotiate(ctx.get('Accept'));
-    const options = await readDeleteOptions(ctx, deps.catalog, deps.limits);
+    const options = await readDeleteOptions(ctx, deps);
     const written = await removeObject(deps, ctx, request, served, request, options);
     const finished = written.removed && !served.stored.strategy.returnsDeleted;
     const body = finished ? successBytes(served, written.object) : objectBytes(served, written.object);
@@ -85,14 +81,10 @@ function successBytes({ declaration }: ServedResource, object: CachedObject): Bu
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */
-export async function readDeleteOptions(ctx: Context, catalog: Catalog, limits: BodyLimits): Promise<DeleteOptions> {
+export async function readDeleteOptions(ctx: Context, { bodies, catalog }: VerbDeps): Promise<DeleteOptions> {
   const dryRun = dryRunParameter(ctx.state.query);
-  const bytes = await readBody(ctx.req, limits);
-  if (bytes.length === 0) return deleteOptions(fromQuery(ctx.state.query), dryRun);
-  const type = contentType(ctx);
-  const decode = BODY_DECODERS.get(type);
-  if (decode === undefined) throw unsupportedMediaType(type, [...BODY_DECODERS.keys()]);
-  const parsed = await decode(bytes);
+  const parsed = await bodies.parsed(ctx, OPTIONS_TYPE);
+  if (parsed === undefined) return deleteOptions(fromQuery(ctx.state.query), dryRun);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw badRequest('The body of a delete request must be a DeleteOptions object');
   }

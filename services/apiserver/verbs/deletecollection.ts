@@ -14,7 +14,7 @@ export const deleteCollection =
   async (ctx, request, served) => {
     const type = negotiate(ctx.get('Accept'));
     const { query } = ctx.state;
-    const options = await readDeleteOptions(ctx, deps.catalog, deps.limits);
+    const options = await readDeleteOptions(ctx, deps);
     const { filter } = selection(query, served.declaration);
     const page = await deps.reader.list(served.stored, {
       ...versionParameters(query),

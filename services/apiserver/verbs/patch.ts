@@ -26,7 +26,7 @@ export const patch =
     if (apply === undefined) throw unsupportedMediaType(type, [...PATCHES.keys()]);
     const dryRun = dryRunParameter(ctx.state.query);
     const onUnknown = onUnknownFields(ctx);
-    const bytes = await readBody(ctx.req, deps.limits);
+    const bytes = await readBody(ctx.req, deps.bodies.limits);
     if (bytes.length === 0) throw badRequest('The request has no body');
     const document = parseJson(bytes);
     const next = (present: () => unknown): ReturnType<typeof served.decode> =>

@@ -1,5 +1,4 @@
 import type { AdmissionChain } from '../admission/chain.js';
-import type { BodyLimits } from '../http/body.js';
 import type { WatchMetrics } from '../metrics/watch-metrics.js';
 import type { OpenStreams } from '../http/stream.js';
 import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
@@ -8,6 +7,7 @@ import type { ServedResource } from '../registry/resources.js';
 import type { Writer } from '../registry/writer.js';
 import type { Catalog } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Bodies } from './decode-body.js';
 import type { WatchService } from '../registry/watch-service.js';
 
 /** What the verbs work with. */
@@ -20,7 +20,7 @@ export interface VerbDeps {
   readonly streams: OpenStreams;
   readonly watchMetrics: WatchMetrics;
   readonly admission: AdmissionChain;
-  readonly limits: BodyLimits;
+  readonly bodies: Bodies;
 }
 
 /** One verb on a stored resource. Answers through `ctx`; throws StatusErrors. */

@@ -4,7 +4,6 @@ import type { ResourceRequest } from '../pipeline/request.js';
 import type { ServedResource } from '../registry/resources.js';
 import { changeObject } from './change.js';
 import { createObject } from './create.js';
-import { parsedBody } from './decode-body.js';
 import { onUnknownFields } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -17,7 +16,7 @@ export const update =
   async (ctx, request, served) => {
     const dryRun = dryRunParameter(ctx.state.query);
     const onUnknown = onUnknownFields(ctx);
-    const body = await parsedBody(ctx, deps.limits);
+    const body = await deps.bodies.required(ctx, served);
     const wanted = served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
     const mayCreate = served.declaration.createOnUpdate && request.subresource === '';
     for (let attempt = 1; ; attempt++) {

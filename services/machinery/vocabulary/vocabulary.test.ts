@@ -14,9 +14,11 @@ describe('vocabulary()', () => {
   });
 
   it('has every word of the table in the Kubernetes form, none left in the platform form', () => {
-    const { name, translate, openApiExtension, ...words } = vocabulary('kubernetes');
-    assert.deepEqual([name, typeof translate, typeof openApiExtension], ['kubernetes', 'function', 'function']);
-    assert.deepEqual(Object.keys(words).sort(), [...Object.keys(WORDS), 'tokenClaim', 'reservedDomains'].sort());
+    const { name, translate, openApiExtension, openApiExtensions, ...words } = vocabulary('kubernetes');
+    assert.equal(name, 'kubernetes');
+    for (const made of [translate, openApiExtension, openApiExtensions]) assert.equal(typeof made, 'function');
+    const derived = ['tokenClaim', 'reservedDomains', 'acceptedProtobufMediaTypes'];
+    assert.deepEqual(Object.keys(words).sort(), [...Object.keys(WORDS), ...derived].sort());
     const values = JSON.stringify(words).replace(/"\w+":/g, '');
     assert.doesNotMatch(values, /platform|nodeagent/i);
   });
@@ -27,6 +29,14 @@ describe('vocabulary()', () => {
     assert.deepEqual(platform.namespaces, WORDS.namespaces);
     assert.equal(platform.openApiExtension('list-type'), 'x-platform-list-type');
     assert.deepEqual(platform.reservedDomains, ['platform.io']);
+  });
+
+  it('understands an unmodified kubectl in both vocabularies', () => {
+    const [platform, kubernetes] = [vocabulary('platform'), vocabulary('kubernetes')];
+    assert.deepEqual(platform.openApiExtensions('action'), ['x-platform-action', 'x-kubernetes-action']);
+    assert.deepEqual(kubernetes.openApiExtensions('action'), ['x-kubernetes-action']);
+    assert.deepEqual(kubernetes.acceptedProtobufMediaTypes, ['application/vnd.kubernetes.protobuf']);
+    assert.equal(platform.acceptedProtobufMediaTypes.length, 2);
   });
 
   const expected = [

@@ -14,11 +14,18 @@ export interface Vocabulary extends Words {
   readonly translate: (platformForm: string) => string;
   /** The name of an extension member of a schema: `list-type` gives `x-platform-list-type`. */
   readonly openApiExtension: (name: string) => string;
+  /** The same, and the name that an unmodified kubectl looks for, whatever the vocabulary. */
+  readonly openApiExtensions: (name: string) => readonly string[];
+  /** Media types of Protobuf bodies: our own, and the one that an unmodified kubectl sends. */
+  readonly acceptedProtobufMediaTypes: readonly string[];
   /** Member of a service account token that holds the claims about its account; a domain. */
   readonly tokenClaim: string;
   /** Custom resources in groups of these domains need an approval annotation. */
   readonly reservedDomains: readonly string[];
 }
+
+/** What kubectl has built in. Bodies and schemas in the default vocabulary are understood by it, if they carry these. */
+const KUBECTL = { protobufMediaType: 'application/vnd.kubernetes.protobuf', extensionPrefix: 'x-kubernetes-' } as const;
 
 const translators: Readonly<Record<VocabularyName, () => (platformForm: string) => string>> = {
   platform: () => (form) => form,
@@ -44,6 +51,10 @@ function build(name: VocabularyName): Vocabulary {
     name,
     translate,
     openApiExtension: (extension) => translate(`x-platform-${extension}`),
+    openApiExtensions: (extension) => [
+      ...new Set([translate(`x-platform-${extension}`), `${KUBECTL.extensionPrefix}${extension}`]),
+    ],
+    acceptedProtobufMediaTypes: [...new Set([words.protobufMediaType, KUBECTL.protobufMediaType])],
     tokenClaim: keyDomain,
     reservedDomains: [...new Set([translate('platform.io'), keyDomain])],
   };
