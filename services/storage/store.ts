@@ -193,15 +193,7 @@ export interface KeyValueStore {
  * - `corrupt`: what is stored cannot be read
  */
 export type StoreErrorCode =
-  | 'compacted'
-  | 'future'
-  | 'unavailable'
-  | 'tooLarge'
-  | 'noSpace'
-  | 'leaseNotFound'
-  | 'denied'
-  | 'closed'
-  | 'corrupt';
+  'compacted' | 'future' | 'unavailable' | 'tooLarge' | 'noSpace' | 'leaseNotFound' | 'denied' | 'closed' | 'corrupt';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';

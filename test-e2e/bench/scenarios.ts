@@ -173,7 +173,7 @@ export const SCENARIOS: readonly Scenario[] = [
     unit: '/s',
     value: perSecond,
     limit: { by: 'bare store' },
-    run: (s) => {
+    run: (s: Subject): Promise<Measured> => {
       const count = created;
       let next = 0;
       return loop(s, 200, () => request('DELETE', `${COLLECTION}/new-${++next}`), count);

@@ -6,7 +6,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
   Watch,
-  type V1ConfigMap,
+  V1ConfigMap,
 } from '@kubernetes/client-node';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
 import { startPlatform, type Running } from '../support/platform.js';
@@ -46,10 +46,8 @@ for (const store of ['embedded', 'etcd'] as const) {
     let server: Running;
     let config: KubeConfig;
     let core: CoreV1Api;
-    const configMap = (name: string, labels: Record<string, string> = {}): V1ConfigMap => ({
-      metadata: { name, labels },
-      data: { a: '1' },
-    });
+    const configMap = (name: string, labels: Record<string, string> = {}): V1ConfigMap =>
+      Object.assign(new V1ConfigMap(), { metadata: { name, labels }, data: { a: '1' } });
 
     before(async () => {
       etcd = store === 'etcd' ? await startEtcd() : undefined;

@@ -194,7 +194,11 @@ export const field = {
 } as const;
 
 /** 422 for an object: every field error as a cause, all of them in the message. */
-export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid(
+  kind: { group: string; kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
   const lines = errors.map((e) => `${e.field}: ${e.message}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const label = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
