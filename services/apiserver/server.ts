@@ -96,7 +96,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
       (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
     );
     const running = runInBackground(o, d, core, store, signal);
-    return serverOf(o, core, health, listener, { store, stopping, running });
+    return serverOf(o, core, health, listener, { store, stopping, running, metrics });
   } catch (err) {
     await store.close();
     throw err;
@@ -287,12 +287,18 @@ function serverOf(
   { state, streams }: Core,
   health: HealthChecks,
   listener: Listener,
-  own: { readonly store: KeyValueStore; readonly stopping: AbortController; readonly running: Promise<void> },
+  own: {
+    readonly store: KeyValueStore;
+    readonly metrics: ApiServerMetrics;
+    readonly stopping: AbortController;
+    readonly running: Promise<void>;
+  },
 ): ApiServer {
   return {
     port: listener.port,
     ready: async (signal) => {
       while (!(await health.passes('readyz'))) await sleep(5, undefined, { signal });
+      void own.metrics.observeProcess(); // only now: it takes a part of the time to start
     },
     close: async () => {
       state.stopping = true;

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricsArea, Registry } from './area.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
@@ -8,8 +8,8 @@ export interface ApiServerMetrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;
   readonly store: StoreMetrics;
-  /** For what other areas count: they register it here. */
-  readonly registry: Registry;
+  /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
+  observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
   render(): Promise<RenderedMetrics>;
 }
@@ -20,13 +20,27 @@ export interface RenderedMetrics {
 }
 
 export function createMetrics(): ApiServerMetrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry }); // process and event loop
+  const requests = new CountedRequests();
+  const watches = new CountedWatchEvents();
+  const store = new CountedStore();
+  let loading: Promise<Registry> | undefined;
+  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store]));
   return {
-    requests: new CountedRequests(registry),
-    watches: new CountedWatchEvents(registry),
-    store: new CountedStore(registry),
-    registry,
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    requests,
+    watches,
+    store,
+    observeProcess: async () => void (await registry()),
+    render: async () => {
+      const all = await registry();
+      return { contentType: all.contentType, body: await all.metrics() };
+    },
   };
+}
+
+async function load(areas: readonly MetricsArea[]): Promise<Registry> {
+  const prom = (await import('prom-client')).default;
+  const registry = new prom.Registry();
+  prom.collectDefaultMetrics({ register: registry }); // process and event loop
+  for (const area of areas) area.register(prom, registry);
+  return registry;
 }

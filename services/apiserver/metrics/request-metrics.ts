@@ -1,6 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { PathRequest, RequestInfo, ResourceRequest } from '../pipeline/request.js';
+import type { MetricsArea, Prom, Registry } from './area.js';
 import {
   isLongRunning,
   isMutating,
@@ -39,22 +39,21 @@ const seriesKey = (l: RequestLabels): string =>
  * Counts requests in plain numbers and gives them to the library when somebody scrapes. Every request passes here: a
  * pair of the library's children costs 2 to 3 microseconds, this 0.5.
  */
-export class CountedRequests implements RequestMetrics {
+export class CountedRequests implements RequestMetrics, MetricsArea {
   readonly #series = new Map<string, Series>();
   /** Short cuts into #series: what a verb, sub-resource and scope of a declaration stand for. */
   readonly #ofResource = new WeakMap<ResourceDeclaration, Map<string, Series>>();
-  readonly #duration: SeriesHistogram;
+  readonly #duration = new SeriesHistogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'Time from the request to its answer, in seconds; watches until their end',
+    labelNames: LABEL_NAMES,
+    buckets: REQUEST_BUCKETS,
+  });
 
-  constructor(registry: Registry) {
-    this.#duration = new SeriesHistogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request to its answer, in seconds; watches until their end',
-      labelNames: LABEL_NAMES,
-      buckets: REQUEST_BUCKETS,
-      registry,
-    });
-    registerTotals(registry, () => this.#series.values());
-    registerRunning(registry, () => this.#series.values());
+  register(prom: Prom, registry: Registry): void {
+    this.#duration.register(prom, registry);
+    registerTotals(prom, registry, () => this.#series.values());
+    registerRunning(prom, registry, () => this.#series.values());
   }
 
   started(info: RequestInfo): (code: number) => void {
@@ -105,8 +104,8 @@ export class CountedRequests implements RequestMetrics {
   }
 }
 
-function registerTotals(registry: Registry, all: () => Iterable<Series>): void {
-  new Counter({
+function registerTotals(prom: Prom, registry: Registry, all: () => Iterable<Series>): void {
+  new prom.Counter({
     name: 'apiserver_request_total',
     help: 'Requests that were answered, by code',
     labelNames: [...LABEL_NAMES, 'code'],
@@ -120,8 +119,8 @@ function registerTotals(registry: Registry, all: () => Iterable<Series>): void {
   });
 }
 
-function registerRunning(registry: Registry, all: () => Iterable<Series>): void {
-  new Gauge({
+function registerRunning(prom: Prom, registry: Registry, all: () => Iterable<Series>): void {
+  new prom.Gauge({
     name: 'apiserver_current_inflight_requests',
     help: 'Requests under way, long-running ones excepted',
     labelNames: ['request_kind'],
@@ -132,7 +131,7 @@ function registerRunning(registry: Registry, all: () => Iterable<Series>): void 
       for (const [kind, count] of Object.entries(running)) this.set({ request_kind: kind }, count);
     },
   });
-  new Gauge({
+  new prom.Gauge({
     name: 'apiserver_longrunning_requests',
     help: 'Watches and passed-on connections that are open',
     labelNames: [...LABEL_NAMES],

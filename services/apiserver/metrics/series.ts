@@ -1,4 +1,4 @@
-import { Histogram, type Registry } from 'prom-client';
+import type { Prom, Registry } from './area.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -40,50 +40,58 @@ interface ExportedValue {
   readonly value: number;
 }
 
-interface HistogramOptions {
+export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
   readonly buckets: readonly number[];
-  readonly registry: Registry;
 }
 
 /** A histogram whose label sets are held by those who observe: see `HistogramSeries`. */
-export class SeriesHistogram extends Histogram {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #bounds: readonly number[];
+export class SeriesHistogram {
+  readonly #o: HistogramOptions;
   readonly #series: HistogramSeries[] = [];
 
-  constructor({ name, help, labelNames, buckets, registry }: HistogramOptions) {
-    super({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers: [registry] });
-    this.#name = name;
-    this.#help = help;
-    this.#bounds = buckets;
+  constructor(o: HistogramOptions) {
+    this.#o = o;
   }
 
   /** Adds a label set, for good. The caller keeps it and sees that it adds each one once. */
   add(labels: Labels): HistogramSeries {
-    const series = new HistogramSeries(labels, this.#bounds);
+    const series = new HistogramSeries(labels, this.#o.buckets);
     this.#series.push(series);
     return series;
   }
 
-  /** What the library asks for when it renders, in place of its own children. */
-  getForPromString(): Promise<object> {
-    const values = this.#series.flatMap((series) => this.#export(series));
-    return Promise.resolve({ name: this.#name, help: this.#help, type: 'histogram', aggregator: 'sum', values });
+  /** Gives it to the library, which asks here when it renders, in place of its own children. */
+  register(prom: Prom, registry: Registry): void {
+    const { name, help, labelNames, buckets } = this.#o;
+    const histogram = new prom.Histogram({
+      name,
+      help,
+      labelNames: [...labelNames],
+      buckets: [...buckets],
+      registers: [registry],
+    });
+    const getForPromString = (): Promise<object> =>
+      Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values() });
+    Object.assign(histogram, { getForPromString });
+  }
+
+  #values(): readonly ExportedValue[] {
+    return this.#series.flatMap((series) => this.#export(series));
   }
 
   #export({ labels, counts, sum, count }: HistogramSeries): readonly ExportedValue[] {
+    const { name, buckets } = this.#o;
     const value = (suffix: string, n: number, own: Record<string, string | number> = {}): ExportedValue => ({
-      metricName: `${this.#name}_${suffix}`,
+      metricName: `${name}_${suffix}`,
       labels: own,
       sharedLabels: labels,
       value: n,
     });
     let below = 0;
-    const buckets = this.#bounds.map((le, i) => value('bucket', (below += counts[i] ?? 0), { le }));
-    return [...buckets, value('bucket', count, { le: '+Inf' }), value('sum', sum), value('count', count)];
+    const within = buckets.map((le, i) => value('bucket', (below += counts[i] ?? 0), { le }));
+    return [...within, value('bucket', count, { le: '+Inf' }), value('sum', sum), value('count', count)];
   }
 }

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { MetricsArea, Prom, Registry } from './area.js';
 import { SeriesHistogram, type HistogramSeries } from './series.js';
 
 /** How many objects are stored, by resource as messages name it: `deployments.apps`. */
@@ -22,22 +22,21 @@ const STORE_BUCKETS = [
 /** What comes after that many kinds is counted under no kind. */
 const MAX_SERIES = 4_000;
 
-export class CountedStore implements StoreMetrics {
+export class CountedStore implements StoreMetrics, MetricsArea {
   readonly #byOperation = new Map<string, Map<string, HistogramSeries>>();
-  readonly #duration: SeriesHistogram;
+  readonly #duration = new SeriesHistogram({
+    name: 'etcd_request_duration_seconds',
+    help: 'Time that the store took for a call, in seconds',
+    labelNames: ['operation', 'type'],
+    buckets: STORE_BUCKETS,
+  });
   #series = 0;
   #counts: ObjectCounts = () => [];
 
-  constructor(registry: Registry) {
-    this.#duration = new SeriesHistogram({
-      name: 'etcd_request_duration_seconds',
-      help: 'Time that the store took for a call, in seconds',
-      labelNames: ['operation', 'type'],
-      buckets: STORE_BUCKETS,
-      registry,
-    });
+  register(prom: Prom, registry: Registry): void {
+    this.#duration.register(prom, registry);
     const counts = (): ReturnType<ObjectCounts> => this.#counts();
-    new Gauge({
+    new prom.Gauge({
       name: 'apiserver_storage_objects',
       help: 'Stored objects, by resource',
       labelNames: ['resource'],

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import type { MetricsArea, Prom, Registry } from './area.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 
 export interface WatchMetrics {
@@ -12,13 +12,13 @@ interface Sent {
 }
 
 /** Counts in plain numbers, for there may be 100 000 events a second. */
-export class CountedWatchEvents implements WatchMetrics {
+export class CountedWatchEvents implements WatchMetrics, MetricsArea {
   readonly #byKind = new Map<string, Sent>();
   readonly #ofResource = new WeakMap<ResourceDeclaration, Sent>();
 
-  constructor(registry: Registry) {
+  register(prom: Prom, registry: Registry): void {
     const all = (): Iterable<Sent> => this.#byKind.values();
-    new Counter({
+    new prom.Counter({
       name: 'apiserver_watch_events_total',
       help: 'Events sent to watchers',
       labelNames: ['group', 'version', 'kind'],
