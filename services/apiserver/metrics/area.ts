@@ -1,9 +1,10 @@
+import type * as PromClient from 'prom-client';
 import type { Registry } from 'prom-client';
 
 export type { Registry };
 
 /** The library. It takes long to load, so counting does without it, and the first scrape or the idle time brings it. */
-export type Prom = typeof import('prom-client');
+export type Prom = typeof PromClient;
 
 /** What one area counts, in plain numbers that the library asks for when it renders. */
 export interface MetricsArea {

@@ -29,7 +29,9 @@ export function createMetrics(): ApiServerMetrics {
     requests,
     watches,
     store,
-    observeProcess: async () => void (await registry()),
+    observeProcess: async () => {
+      await registry();
+    },
     render: async () => {
       const all = await registry();
       return { contentType: all.contentType, body: await all.metrics() };
