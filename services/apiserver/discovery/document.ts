@@ -9,15 +9,18 @@ const compress = promisify(gzip);
 const GZIP_FROM_BYTES = 16 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
 
-/** JSON that is made once and sent to many. */
+/** JSON, or bytes of another form, made once and sent to many. */
 export class Document {
   readonly bytes: Buffer;
+  readonly isJson: boolean;
   /** Of the content, upper-case hex. */
   readonly hash: string;
   #zipped: Promise<Buffer> | undefined;
 
-  constructor(content: object) {
-    this.bytes = Buffer.from(JSON.stringify(content));
+  /** @param content Bytes are sent as they are. */
+  constructor(content: object | Buffer) {
+    this.isJson = !Buffer.isBuffer(content);
+    this.bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
     this.hash = createHash('sha256').update(this.bytes).digest('hex').toUpperCase();
   }
 
@@ -39,7 +42,7 @@ export async function respondDocument(
     ctx.status = 304;
     return;
   }
-  if (wantsPretty(ctx)) {
+  if (document.isJson && wantsPretty(ctx)) {
     ctx.body = Buffer.from(`${JSON.stringify(JSON.parse(document.bytes.toString('utf8')), null, 2)}\n`);
   } else if (document.bytes.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(ctx.get('Accept-Encoding'))) {
     ctx.set('Content-Encoding', 'gzip');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
 import { startPathServer, type Answer, type PathServer } from '../discovery/testing/path-server.js';
+import { decodeDocument } from './protobuf/testing/decode-document.js';
 
 interface Index {
   readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
@@ -256,10 +257,44 @@ describe('OpenApi', () => {
       assert.equal(new Set(ids).size, ids.length);
     });
 
-    it('is refused in protobuf, unless JSON will do', async () => {
-      assert.equal((await server.get('/openapi/v2', { accept: PROTOBUF_2 })).code, 406);
-      const answer = await server.get('/openapi/v2', { accept: `${PROTOBUF_2}, application/json` });
-      assert.deepEqual([answer.code, answer.headers['content-type']], [200, 'application/json']);
+    for (const accept of [PROTOBUF_2, PROTOBUF_2.replace('@', '.')]) {
+      it(`comes in Protobuf for ${accept}, under a type that clients can read`, async () => {
+        const answer = await server.get('/openapi/v2', { accept });
+        assert.deepEqual(
+          [answer.code, answer.headers['content-type'], answer.headers['cache-control']],
+          [200, PROTOBUF_2.replace('@', '.'), 'no-cache, private'],
+        );
+        const { swagger, definitions } = decodeDocument(answer.bytes) as DocumentV2;
+        assert.equal(swagger, '2.0');
+        const json = read<DocumentV2>(await server.get('/openapi/v2'));
+        assert.deepEqual(definitions[`${apps}.Deployment`], json.definitions[`${apps}.Deployment`]);
+      });
+    }
+
+    it('comes in the form that the client wants most', async () => {
+      const typeFor = async (accept: string): Promise<string | undefined> =>
+        (await server.get('/openapi/v2', { accept })).headers['content-type'];
+      assert.equal(await typeFor(`${PROTOBUF_2};q=0.5, application/json`), 'application/json');
+      assert.equal(await typeFor(`application/json;q=0.5, ${PROTOBUF_2}`), PROTOBUF_2.replace('@', '.'));
+      assert.equal(await typeFor('*/*'), 'application/json');
+      assert.equal((await server.get('/openapi/v2', { accept: 'application/yaml' })).code, 406);
+    });
+
+    it('has a tag for each form, and answers 304 while nothing changes', async () => {
+      const { etag: ofJson = '' } = (await server.get('/openapi/v2')).headers;
+      const { etag = '' } = (await server.get('/openapi/v2', { accept: PROTOBUF_2 })).headers;
+      assert.notEqual(etag, ofJson);
+      const again = await server.get('/openapi/v2', { accept: PROTOBUF_2, 'if-none-match': etag });
+      assert.deepEqual([again.code, again.bytes.length], [304, 0]);
+      const other = await server.get('/openapi/v2', { accept: PROTOBUF_2, 'if-none-match': ofJson });
+      assert.equal(other.code, 200);
+    });
+
+    it('is sent as it is, and zipped, in Protobuf', async () => {
+      const plain = await server.get('/openapi/v2?pretty=true', { accept: PROTOBUF_2 });
+      const zipped = await server.get('/openapi/v2', { accept: PROTOBUF_2, 'accept-encoding': 'gzip' });
+      assert.equal(zipped.headers['content-encoding'], 'gzip');
+      assert.deepEqual(gunzipSync(zipped.bytes), plain.bytes);
     });
   });
 });

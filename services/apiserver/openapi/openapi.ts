@@ -7,6 +7,7 @@ import { unknownPath } from '../pipeline/verb.js';
 import type { Context } from '../pipeline/request.js';
 import type { ServedApi, ServedVersion } from '../registry/served.js';
 import { documentV2, documentV3, type DocumentDeps } from './documents.js';
+import { encodeDocument } from './protobuf/encode.js';
 
 export interface OpenApiDeps extends DocumentDeps {
   readonly api: ServedApi;
@@ -18,8 +19,20 @@ interface Kept {
   readonly document: Document;
 }
 
+/** The document of everything, in the forms in which somebody asked for it. */
+interface FormsOfV2 {
+  /** Of what is served, when it was made. */
+  readonly generation: number;
+  json?: Document;
+  protobuf?: Document;
+}
+
 const JSON_TYPE = 'application/json';
-const UNCACHED = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-cache, private' };
+const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** What clients ask for. It is no valid media type: they refuse it in an answer. */
+const OLD_PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const NOT_KEPT = { 'Cache-Control': 'no-cache, private' };
+const UNCACHED = { 'Content-Type': JSON_TYPE, ...NOT_KEPT };
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;
 
 /** Tells clients the schemas. A document is made when it is first asked for, and again when its resources change. */
@@ -27,20 +40,25 @@ export class OpenApi {
   readonly #d: OpenApiDeps;
   /** By path without the first slash: `apis/apps/v1` */
   readonly #v3 = new Map<string, Kept>();
-  #v2: { readonly generation: number; readonly document: Document } | undefined;
+  #v2: FormsOfV2 = { generation: -1 };
 
   constructor(d: OpenApiDeps) {
     this.#d = d;
   }
 
-  /** `/openapi/v2`. The protobuf form is not made: clients that take no other get 406. */
+  /** `/openapi/v2`, in JSON or Protobuf. */
   async v2(ctx: Context): Promise<void> {
-    requireJson(ctx);
+    const isJson = typeFor(ctx, [JSON_TYPE, PROTOBUF_TYPE, OLD_PROTOBUF_TYPE]) === JSON_TYPE;
     const { api } = this.#d;
-    if (this.#v2?.generation !== api.generation) {
-      this.#v2 = { generation: api.generation, document: new Document(documentV2(this.#d, api.groups)) };
+    if (this.#v2.generation !== api.generation) this.#v2 = { generation: api.generation };
+    const make = (): object => documentV2(this.#d, api.groups);
+    if (isJson) {
+      this.#v2.json ??= new Document(make());
+      await respondDocument(ctx, this.#v2.json, UNCACHED);
+    } else {
+      this.#v2.protobuf ??= new Document(encodeDocument(make()));
+      await respondDocument(ctx, this.#v2.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
     }
-    await respondDocument(ctx, this.#v2.document, UNCACHED);
   }
 
   /** `/openapi/v3`: where the documents are, each with its hash. */
@@ -104,8 +122,18 @@ const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
 
 /** @throws {StatusError} NotAcceptable */
 function requireJson(ctx: Context): void {
-  const takes = mediaRanges(ctx.get('Accept')).some(
-    (range) => !range.parameters.has('as') && firstMatch(range, [JSON_TYPE]) !== undefined,
-  );
-  if (!takes) throw notAcceptable([JSON_TYPE]);
+  typeFor(ctx, [JSON_TYPE]);
+}
+
+/**
+ * The form that the client wants most.
+ *
+ * @throws {StatusError} NotAcceptable
+ */
+function typeFor<T extends string>(ctx: Context, offered: readonly T[]): T {
+  for (const range of mediaRanges(ctx.get('Accept'))) {
+    const type = range.parameters.has('as') ? undefined : firstMatch(range, offered);
+    if (type !== undefined) return type;
+  }
+  throw notAcceptable(offered);
 }
