@@ -40,7 +40,7 @@ export function createMetrics(): ApiServerMetrics {
 }
 
 async function load(areas: readonly MetricsArea[]): Promise<Registry> {
-  const prom = (await import('prom-client')).default;
+  const prom = await import('prom-client');
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry }); // process and event loop
   for (const area of areas) area.register(prom, registry);
