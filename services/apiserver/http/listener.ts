@@ -38,6 +38,8 @@ const RECEIVE_WINDOW_BYTES = 1024 * 1024;
 /** Headers of one request, both protocols. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 90_000;
+/** Whoever reads a body answers a slow client first; after this the connection ends without many words. */
+const LATE_MS = 2_000;
 /** How often certificate files are looked at. */
 const RELOAD_EVERY_MS = 5_000;
 
@@ -60,14 +62,10 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
       maxHeaderListSize: MAX_HEADER_BYTES,
       enablePush: false,
     },
-    maxHeaderSize: MAX_HEADER_BYTES,
     noDelay: true,
-    headersTimeout: o.headerTimeoutMs,
-    requestTimeout: o.requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(1_000, o.headerTimeoutMs),
-    keepAliveTimeout: KEEP_ALIVE_MS,
     handshakeTimeout: o.headerTimeoutMs,
   } as http2.SecureServerOptions);
+  Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
   const open = trackConnections(server);
   server.on('request', handler as never); // the compatibility layer gives both protocols one shape
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
@@ -83,6 +81,15 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
     },
   };
 }
+
+/** Bounds of HTTP/1.1 connections, under the names that Node's own HTTP server has for them. */
+const http1Bounds = (o: ListenerOptions): object => ({
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: o.headerTimeoutMs,
+  requestTimeout: o.requestTimeoutMs + LATE_MS,
+  connectionsCheckingInterval: Math.min(1_000, o.headerTimeoutMs),
+  keepAliveTimeout: KEEP_ALIVE_MS,
+});
 
 function credentials(o: ListenerOptions): { cert: Buffer; key: Buffer; ca?: Buffer } {
   const ca = o.clientCaFile === '' ? {} : { ca: readFileSync(o.clientCaFile) };
