@@ -7,6 +7,7 @@ import type { AnswerType } from './negotiation.js';
 const compress = promisify(gzip);
 /** A list of this size goes out in pieces. */
 const STREAM_FROM_BYTES = 64 * 1024;
+const SLICE_BYTES = 128 * 1024;
 /** Smaller answers are not worth the time. */
 const GZIP_FROM_BYTES = 128 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
@@ -40,11 +41,21 @@ async function sendPieces(ctx: Context, pieces: readonly Buffer[]): Promise<void
   ctx.respond = false; // written here, piece by piece
   res.statusCode = 200;
   if (ctx.method !== 'HEAD') {
-    for (const piece of pieces) {
+    for (const piece of pieces.flatMap(inSlices)) {
       if (!res.write(piece) && !(await drained(res))) return;
     }
   }
   res.end();
+}
+
+/**
+ * What is handed over at once counts against the memory of an HTTP/2 session, and all requests of a client share one: a
+ * few lists of large objects would fill it, and the next request would be refused.
+ */
+function inSlices(piece: Buffer): Buffer[] {
+  if (piece.length <= SLICE_BYTES) return [piece];
+  const count = Math.ceil(piece.length / SLICE_BYTES);
+  return Array.from({ length: count }, (_, i) => piece.subarray(i * SLICE_BYTES, (i + 1) * SLICE_BYTES));
 }
 
 /** False when the client went away. */
