@@ -56,10 +56,12 @@ function checkMethod(ctx: Context, info: ResourceRequest): void {
   if (subresource !== '' && subresourceDeclaration === undefined) throw unknownPath();
   const allowed: readonly string[] = subresource === '' ? declaration.verbs : (subresourceDeclaration?.verbs ?? []);
   const createsAnItem = info.verb === 'create' && subresource === '' && name !== '';
+  const changesNothing = (info.verb === 'update' || info.verb === 'patch') && name === '';
   const createsNowhere = info.verb === 'create' && declaration.namespaced && namespace === '';
   const writesAll = info.verb === 'deletecollection' && declaration.namespaced && namespace === '';
   const known = info.verb === 'connect' ? subresourceDeclaration !== undefined : allowed.includes(info.verb);
-  if (!known || createsAnItem || createsNowhere || writesAll) throw methodNotAllowed(declaration, ctx.method);
+  if (!known || createsAnItem || changesNothing || createsNowhere || writesAll)
+    throw methodNotAllowed(declaration, ctx.method);
 }
 
 const notLoaded = (): StatusError =>

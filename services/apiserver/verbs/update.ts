@@ -1,6 +1,7 @@
 import { conflict, hasReason } from '../../machinery/meta/status.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ResourceRequest } from '../pipeline/request.js';
+import { matchPlace } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { changeObject } from './change.js';
 import { createObject } from './create.js';
@@ -18,6 +19,7 @@ export const update =
     const onUnknown = onUnknownFields(ctx);
     const body = await deps.bodies.required(ctx, served);
     const wanted = served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
+    matchPlace(wanted, request);
     const mayCreate = served.declaration.createOnUpdate && request.subresource === '';
     for (let attempt = 1; ; attempt++) {
       try {
