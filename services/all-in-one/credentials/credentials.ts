@@ -47,9 +47,9 @@ export async function ensureCredentials(o: CredentialOptions): Promise<void> {
   const wanted = { serving: wantedOf(leaves.serving), admin: wantedOf(leaves.admin) };
   const plan = planOf(texts, wanted, new Date());
   if (isEmpty(plan)) return;
-  tell(o.log, plan);
   const authorityName = `${o.vocabulary.defaultServiceName}-ca`;
   await inThread({ directory: o.directory, plan, texts, authorityName, leaves });
+  tell(o.log, plan);
 }
 
 function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record<Leaf, Omit<LeafRequest, 'key'>>> {
