@@ -3,8 +3,17 @@ import { startEtcd, type EtcdServer } from '../../services/storage/testing/start
 import { startPlatform, type Running } from '../support/platform.js';
 import { Kubectl } from './kubectl.js';
 
-/** A missing tool is a failure where everything has to run, and a skip that is counted elsewhere. */
-const missing = Kubectl.version() === undefined && process.env['CI'] === undefined;
+const version = Kubectl.version();
+
+/** A missing kubectl is a failure where everything has to run or one is named, and a skip that is counted elsewhere. */
+function skipWithoutKubectl(context: Mocha.Context): void {
+  if (version !== undefined) return;
+  const { CI = '', KUBECTL = '' } = process.env;
+  const why = `No kubectl${KUBECTL === '' ? '' : ` that runs at ${KUBECTL}`}: run deploy/kubectl/get-kubectl.mjs`;
+  if (CI !== '' || KUBECTL !== '') throw new Error(why);
+  process.stderr.write(`SKIPPED ${context.test?.parent?.fullTitle() ?? ''}. ${why}\n`);
+  context.skip();
+}
 
 interface Listed {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly labels?: Record<string, string> } }[];
@@ -31,6 +40,12 @@ kind: Pod
 metadata: {name: lone}
 spec: {containers: [{name: c, image: i}]}
 `;
+const configMap = (name: string): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { a: '1' },
+});
 const role = (group: string): string => `
 apiVersion: ${group}/v1
 kind: Role
@@ -45,22 +60,21 @@ const SERVERS = [
 ] as const;
 
 for (const [vocabulary, store] of SERVERS) {
-  describe(`kubectl on --vocabulary=${vocabulary} --store=${store}`, function () {
+  describe(`kubectl ${version ?? '(none)'} on --vocabulary=${vocabulary} --store=${store}`, function () {
     this.timeout(60_000);
     let etcd: EtcdServer | undefined;
-    let server: Running;
+    let server: Running | undefined;
     let kubectl: Kubectl;
 
     before(async function () {
-      if (missing) this.skip();
+      skipWithoutKubectl(this);
       etcd = store === 'etcd' ? await startEtcd() : undefined;
       server = await startPlatform({ vocabulary, store, ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }) });
       kubectl = new Kubectl(server.kubeconfig);
     });
     after(async () => {
-      if (missing) return;
-      kubectl.close();
-      await server.stop();
+      if (server !== undefined) kubectl.close();
+      await server?.stop();
       await etcd?.stop();
     });
 
@@ -94,6 +108,35 @@ for (const [vocabulary, store] of SERVERS) {
         /deployment.apps\/web\npod\/lone\nrole.rbac.*\/reader/,
       );
       assert.match((await kubectl.run(['create', '-f', '-'], POD)).stderr, /AlreadyExists.*pods "lone" already exists/);
+    });
+
+    it('creates what a List holds', async () => {
+      const list = { apiVersion: 'v1', kind: 'List', items: [configMap('first'), configMap('second')] };
+      assert.equal(
+        await kubectl.ok(['create', '-f', '-'], JSON.stringify(list)),
+        'configmap/first created\nconfigmap/second created\n',
+      );
+    });
+
+    it('does not create what the schemas do not know', async () => {
+      const unknown = POD.replace('image: i', 'image: i, imagee: i').replace('lone', 'unknown');
+      assert.match((await kubectl.run(['create', '-f', '-'], unknown)).stderr, /unknown field "(\S+\.)?imagee"/);
+      const wrong = DEPLOYMENT.replace('replicas: 2', 'replicas: two').replace('web', 'wrong');
+      assert.match((await kubectl.run(['create', '-f', '-'], wrong)).stderr, /replicas.*(integer|int32)/);
+      assert.match(
+        (await kubectl.run(['get', 'pod/unknown', 'deploy/wrong'])).stderr,
+        /unknown.*\n.*wrong.* not found/,
+      );
+    });
+
+    it('explains', async () => {
+      const ports = await kubectl.ok(['explain', 'pod.spec.containers.ports']);
+      assert.match(ports, /^ *containerPort\t<integer> -required-$/m);
+      assert.match(ports, /^ *hostIP\t<string>/m);
+      assert.match(
+        await kubectl.ok(['explain', 'deployments', '--recursive']),
+        /^ *maxSurge\t<(string|IntOrString)>$/m,
+      );
     });
 
     it('creates, shows, changes and deletes a ConfigMap', async () => {

@@ -1,7 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { PROGRAM } from '../support/program.js';
 
 /** What a run of kubectl came to. */
 export interface Ran {
@@ -11,6 +12,16 @@ export interface Ran {
 }
 
 const RUN_MS = 30_000;
+
+/** What `KUBECTL` names, or what deploy/kubectl provided, or the one on PATH. */
+const BINARY = findKubectl();
+
+function findKubectl(): string {
+  const named = process.env['KUBECTL'];
+  if (named !== undefined && named !== '') return named;
+  const provided = join(dirname(dirname(PROGRAM)), '.cache/kubectl/kubectl');
+  return existsSync(provided) ? provided : 'kubectl';
+}
 
 /** An unmodified kubectl against one server, with a cache of its own. */
 export class Kubectl {
@@ -22,10 +33,11 @@ export class Kubectl {
     this.#kubeconfig = kubeconfig;
   }
 
-  /** The version of the kubectl on PATH; undefined when there is none. */
+  /** The version of the kubectl that is run, e.g. `v1.20.2`; undefined when it does not run. */
   static version(): string | undefined {
     try {
-      return execFileSync('kubectl', ['version', '--client'], { encoding: 'utf8', timeout: RUN_MS }).split('\n')[0];
+      const told = execFileSync(BINARY, ['version', '--client'], { encoding: 'utf8', timeout: RUN_MS });
+      return /v\d+\.\d+\.\d+/.exec(told)?.[0];
     } catch {
       return undefined;
     }
@@ -85,7 +97,7 @@ export class Kubectl {
   }
 
   #start(args: readonly string[]): ChildProcess {
-    const child = spawn('kubectl', [`--kubeconfig=${this.#kubeconfig}`, `--cache-dir=${this.#home}`, ...args], {
+    const child = spawn(BINARY, [`--kubeconfig=${this.#kubeconfig}`, `--cache-dir=${this.#home}`, ...args], {
       env: { ...process.env, HOME: this.#home },
       timeout: 2 * RUN_MS,
     });
