@@ -44,6 +44,7 @@ export const configMap = (name: string, group: number, salt = ''): string =>
 
 /** Creates the namespace and its objects. */
 export async function populate(target: Target): Promise<void> {
+  deleted = created; // another server had those
   const connection = await Connection.open(target);
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
   await connection.ask(request('POST', '/api/v1/namespaces', { body }));
@@ -94,7 +95,9 @@ const bareSized = (key: string): Scenario['limit'] => ({
 const perSecond = (m: Measured): number => m.perSecond;
 const bytesPerSecond = (m: Measured): number => m.bytesPerSecond / 1e6;
 
+/** Objects that `create` made, by number, and those of them that `delete` has taken away. */
 let created = 0;
+let deleted = 0;
 let salt = 0;
 const someObject = (n: number): string => nameOf((n * 7919) % OBJECTS);
 
@@ -174,9 +177,7 @@ export const SCENARIOS: readonly Scenario[] = [
     value: perSecond,
     limit: { by: 'bare store' },
     run: (s: Subject): Promise<Measured> => {
-      const count = created;
-      let next = 0;
-      return loop(s, 200, () => request('DELETE', `${COLLECTION}/new-${++next}`), count);
+      return loop(s, 200, () => request('DELETE', `${COLLECTION}/new-${++deleted}`), created - deleted);
     },
   },
   {

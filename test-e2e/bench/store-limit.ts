@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 /** Creations per second of a store with nothing in front of it, 32 at a time. */
 export async function bareTransactions(store: KeyValueStore, seconds: number, value: Buffer): Promise<number> {
   const { signal } = new AbortController();
+  setMaxListeners(0, signal);
   const from = performance.now();
   const until = from + seconds * 1000;
   let n = 0;
@@ -31,7 +33,7 @@ export async function storeLimit(endpoint: string | undefined, seconds: number, 
   const directory = mkdtempSync(join(tmpdir(), 'bench-store-'));
   const store =
     endpoint === undefined
-      ? await openEmbeddedStore({ directory, log: quiet, onFatal: (err) => process.exit(err.message === '' ? 1 : 1) })
+      ? await openEmbeddedStore({ directory, log: quiet, onFatal: () => process.exit(1) })
       : await openEtcdStore({ endpoints: [endpoint], log: quiet });
   try {
     return await bareTransactions(store, seconds, value);
