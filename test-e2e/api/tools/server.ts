@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../../services/storage/testing/free-port.js';
 import { startEtcd, type EtcdServer } from '../../../services/storage/testing/start-etcd.js';
@@ -84,6 +84,24 @@ export class TestServer {
     await this.end();
     await this.etcd?.stop();
     removeDirectory(this.#directory);
+  }
+
+  /** What the process that was started last has logged. */
+  get log(): string {
+    return this.#running === undefined ? '' : this.#running.stdout() + this.#running.stderr();
+  }
+
+  /** Sockets that the process has open, listeners and connections to the store included. */
+  get openSockets(): number {
+    const directory = `/proc/${this.pid}/fd`;
+    const isSocket = (fd: string): boolean => {
+      try {
+        return readlinkSync(join(directory, fd)).startsWith('socket:');
+      } catch {
+        return false; // closed meanwhile
+      }
+    };
+    return readdirSync(directory).filter(isSocket).length;
   }
 
   /** Resident memory in bytes. */
