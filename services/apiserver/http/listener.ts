@@ -20,6 +20,10 @@ export interface ListenerOptions {
   readonly maxStreams: number;
   readonly headerTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  /** A connection without requests is closed after this; default 90 s. */
+  readonly idleMs?: number;
+  /** How often certificate files are looked at; default 5 s. */
+  readonly reloadEveryMs?: number;
   readonly log: ListenerLog;
 }
 
@@ -37,10 +41,9 @@ const SESSION_MEMORY_MB = 64;
 const RECEIVE_WINDOW_BYTES = 1024 * 1024;
 /** Headers of one request, both protocols. */
 const MAX_HEADER_BYTES = 64 * 1024;
-const KEEP_ALIVE_MS = 90_000;
+const IDLE_MS = 90_000;
 /** Whoever reads a body answers a slow client first; after this the connection ends without many words. */
 const LATE_MS = 2_000;
-/** How often certificate files are looked at. */
 const RELOAD_EVERY_MS = 5_000;
 
 /** HTTP/1.1 and HTTP/2 on one TLS port, by ALPN. */
@@ -66,7 +69,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
     handshakeTimeout: o.headerTimeoutMs,
   } as http2.SecureServerOptions);
   Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
-  const open = trackConnections(server);
+  const open = trackConnections(server, o.idleMs ?? IDLE_MS);
   server.on('request', handler as never); // the compatibility layer gives both protocols one shape
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
   server.on('tlsClientError', () => undefined); // somebody knocked and could not speak TLS
@@ -88,7 +91,7 @@ const http1Bounds = (o: ListenerOptions): object => ({
   headersTimeout: o.headerTimeoutMs,
   requestTimeout: o.requestTimeoutMs + LATE_MS,
   connectionsCheckingInterval: Math.min(1_000, o.headerTimeoutMs),
-  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveTimeout: o.idleMs ?? IDLE_MS,
 });
 
 function credentials(o: ListenerOptions): { cert: Buffer; key: Buffer; ca?: Buffer } {
@@ -107,7 +110,8 @@ function reloadOnChange(server: Http2SecureServer, o: ListenerOptions): () => vo
       o.log.warn('Changed certificates cannot be used yet', { files, err });
     }
   };
-  for (const file of files) watchFile(file, { interval: RELOAD_EVERY_MS, persistent: false }, reload);
+  const interval = o.reloadEveryMs ?? RELOAD_EVERY_MS;
+  for (const file of files) watchFile(file, { interval, persistent: false }, reload);
   return () => {
     for (const file of files) unwatchFile(file, reload);
   };
@@ -118,7 +122,7 @@ interface OpenConnections {
   readonly sessions: ReadonlySet<Http2Session>;
 }
 
-function trackConnections(server: Http2SecureServer): OpenConnections {
+function trackConnections(server: Http2SecureServer, idleMs: number): OpenConnections {
   const sockets = new Set<Socket>();
   const sessions = new Set<Http2Session>();
   server.on('secureConnection', (socket: Socket) => {
@@ -128,9 +132,29 @@ function trackConnections(server: Http2SecureServer): OpenConnections {
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session);
     session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
+    closeWhenIdle(session, idleMs);
     session.once('close', () => sessions.delete(session));
   });
   return { sockets, sessions };
+}
+
+/** Quiet requests are no reason to close a session, and headers that never end are none to keep it. */
+function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
+  let requests = 0;
+  const timer = setTimeout(() => {
+    if (requests > 0) return; // the last of them starts the time anew
+    if (session.closed) session.destroy();
+    else session.close(); // waits for a request whose headers are not complete
+    timer.refresh();
+  }, idleMs);
+  session.on('stream', (stream) => {
+    requests++;
+    stream.once('close', () => {
+      requests--;
+      timer.refresh();
+    });
+  });
+  session.once('close', () => clearTimeout(timer));
 }
 
 async function closeGracefully(server: Http2SecureServer, open: OpenConnections, graceMs: number): Promise<void> {

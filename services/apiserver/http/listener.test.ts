@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import http2, { type ClientHttp2Session } from 'node:http2';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type TLSSocket } from 'node:tls';
+import { makeCertificates, type Certificates } from '../../storage/testing/certificates.js';
+import { listen, type Listener, type ListenerOptions } from './listener.js';
+
+const log = { info: () => undefined, warn: () => undefined };
+
+/** Answers at once, and a watch never. */
+const handler = (req: IncomingMessage, res: ServerResponse): void => {
+  if (req.url === '/watch') res.flushHeaders();
+  else res.end('done');
+};
+
+describe('listen()', () => {
+  let files: Certificates;
+  let listener: Listener;
+  const open = async (o: Partial<ListenerOptions> = {}): Promise<void> => {
+    listener = await listen(
+      {
+        address: '127.0.0.1',
+        port: 0,
+        certFile: files.server.certFile,
+        keyFile: files.server.keyFile,
+        clientCaFile: '',
+        maxStreams: 100,
+        headerTimeoutMs: 10_000,
+        requestTimeoutMs: 10_000,
+        log,
+        ...o,
+      },
+      handler,
+    );
+  };
+  const session = async (): Promise<ClientHttp2Session> => {
+    const client = http2.connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
+    await once(client, 'connect');
+    return client;
+  };
+  const tls = async (protocol: string): Promise<TLSSocket> => {
+    const o = { host: '127.0.0.1', port: listener.port, rejectUnauthorized: false, ALPNProtocols: [protocol] };
+    const socket = connect(o);
+    socket.on('error', () => undefined); // closed is what is waited for
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+
+  before(() => {
+    files = makeCertificates();
+  });
+  after(() => files.remove());
+  afterEach(() => listener.close(0));
+
+  for (const protocol of ['http/1.1', 'h2']) {
+    it(`speaks ${protocol} and closes a connection on which nothing is asked any more`, async () => {
+      await open({ idleMs: 300 });
+      const socket = await tls(protocol);
+      assert.equal(socket.alpnProtocol, protocol);
+      if (protocol === 'http/1.1') socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      else socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
+      socket.resume();
+      await once(socket, 'close');
+    });
+  }
+
+  it('closes an HTTP/2 session whose headers never end', async () => {
+    await open({ idleMs: 300 });
+    const socket = await tls('h2');
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x01\x01\0\0\0\0\x01\x82', 'latin1');
+    socket.resume();
+    await once(socket, 'close');
+  });
+
+  it('keeps an HTTP/2 session for a quiet request, and closes it after its last one', async () => {
+    await open({ idleMs: 200 });
+    const client = await session();
+    const quiet = client.request({ ':path': '/watch' });
+    await once(quiet, 'response');
+    for (let i = 0; i < 3; i++) {
+      await once(client.request({ ':path': '/' }).resume(), 'end');
+      await new Promise((resolve) => setTimeout(resolve, 300)); // quiet for longer than the time of idle connections
+      assert.equal(client.closed || client.destroyed, false);
+    }
+    quiet.close();
+    await once(client, 'close');
+  });
+
+  it('gives new connections the new certificate when the files change', async () => {
+    const { certFile, keyFile } = files.client;
+    await open({ certFile, keyFile, reloadEveryMs: 50 });
+    const subject = async (): Promise<string> => {
+      const socket = await tls('h2');
+      const name = String(socket.getPeerCertificate().subject.CN);
+      socket.destroy();
+      return name;
+    };
+    assert.equal(await subject(), 'client');
+    copyFileSync(files.server.certFile, certFile);
+    copyFileSync(files.server.keyFile, keyFile);
+    const deadline = Date.now() + 5_000;
+    while ((await subject()) !== 'server') assert.ok(Date.now() < deadline, 'the old one is still shown');
+  });
+});
