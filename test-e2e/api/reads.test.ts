@@ -292,30 +292,24 @@ const encoded = (token: object): string => Buffer.from(JSON.stringify(token)).to
 function continueTokens(server: () => TestServer): void {
   it('do not lead out of the collection, whatever they say', async () => {
     const { client } = server();
-    const [mine, other] = [await newNamespace(client), await newNamespace(client)];
+    const [first, second] = [await newNamespace(client), await newNamespace(client)];
     for (const name of ['a', 'b', 'c']) {
-      await createConfigMap(client, mine, name, { labels: { mine: 'yes' } });
-      await createConfigMap(client, other, name);
+      await createConfigMap(client, first, name);
+      await createConfigMap(client, second, name);
     }
-    const token = ok(await listOf(client, configMapsIn(other), { limit: '1' })).metadata.continue ?? '';
-    const parts = decoded(token);
-    const starts = [
-      parts['start'],
-      '../secrets/x',
-      '',
-      '/',
-      `${other}/`,
-      'zzz',
-      'a'.repeat(3000),
-      '\0',
-      `${mine}/../x`,
-    ];
-    const tokens = [token, ...starts.map((start) => encoded({ ...parts, start }))];
-    for (const tampered of tokens) {
-      const reply = await listOf(client, configMapsIn(mine), { limit: '5', continue: tampered });
-      assert.ok(reply.code === 200 || reply.code === 400, reply.text);
-      if (reply.code !== 200) continue;
-      for (const { metadata } of reply.body.items) assert.equal(metadata.namespace, mine);
+    for (const [mine, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const token = ok(await listOf(client, configMapsIn(other), { limit: '1' })).metadata.continue ?? '';
+      const parts = decoded(token);
+      const starts = ['../secrets/x', '', '/', `${other}/`, 'a', 'zzz', 'a'.repeat(3000), '\0', `${mine}/../x`];
+      for (const tampered of [token, ...starts.map((start) => encoded({ ...parts, start }))]) {
+        const reply = await listOf(client, configMapsIn(mine), { limit: '5', continue: tampered });
+        assert.ok(reply.code === 200 || reply.code === 400, reply.text);
+        if (reply.code !== 200) continue;
+        for (const { metadata } of reply.body.items) assert.equal(metadata.namespace, mine);
+      }
     }
   });
 

@@ -99,6 +99,18 @@ describe('two servers on one etcd', function () {
     }
   });
 
+  it('take turns at an object, each from the version that the other has just made', async () => {
+    const namespace = await newNamespace(one.client);
+    const takeTurns = async (name: string): Promise<void> => {
+      let last = await createConfigMap(one.client, namespace, name);
+      for (let i = 0; i < 60; i++) {
+        const { client } = i % 2 === 0 ? two : one;
+        last = ok(await client.put(`${configMapsIn(namespace)}/${name}`, { ...last, data: { i: String(i) } }));
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, i) => takeTurns(`turns-${i}`)));
+  });
+
   it('let one of two writers win', async () => {
     const namespace = await newNamespace(one.client);
     const path = `${configMapsIn(namespace)}/a`;
