@@ -8,7 +8,7 @@ const END = `${PREFIX.slice(0, -1)}0`;
 const key = (name: string): string => `${PREFIX}ns/${name}`;
 const names = (s: Snapshot, from = PREFIX, to = END): string[] => [...s.between(from, to)].map((o) => o.name);
 const parsedItems = (s: Snapshot, from = PREFIX, to = END): { metadata: { name: string; resourceVersion: string } }[] =>
-  JSON.parse(`[${s.items(from, to).map(String).join(',')}]`) as {
+  JSON.parse(`[${s.items(from, to).map(String).join('').slice(1)}]`) as {
     metadata: { name: string; resourceVersion: string };
   }[];
 const numbered = (n: number): string => String(n).padStart(4, '0');

@@ -34,8 +34,7 @@ export interface Snapshot {
   /** The key that `n` keys lie before, counted from `from`; undefined when there are not that many. O(log n). */
   keyAfter(from: string, n: number): string | undefined;
   /**
-   * Their list items, joined by commas, in as few pieces as possible. The pieces are shared: do not write to them. With a
-   * filter, those that it lets through; O(leaves) when it was asked before, but for the leaves that changed since.
+   * Their list items, each with a comma in front, in pieces. The pieces are shared: do not write to them. With a filter, those that it lets through; O(leaves) when it was asked before, but for the leaves that changed since.
    */
   items(from: string, to: string, filter?: ObjectFilter): Buffer[];
 }
@@ -239,15 +238,18 @@ function runningTotals(leaves: readonly Leaf[]): number[] {
 
 const EMPTY = Buffer.alloc(0);
 
-/** `{"metadata":…},{"metadata":…}`: the objects without kind and apiVersion, as they stand in a list. */
+/**
+ * `,{"metadata":…},{"metadata":…}`: the objects without kind and apiVersion, as they stand in a list. With the comma in
+ * front pieces follow each other as they are; a list drops the first.
+ */
 export function joinItems(objects: readonly CachedObject[]): Buffer {
   if (objects.length === 0) return EMPTY;
-  let size = Math.max(0, objects.length - 1);
-  for (const o of objects) size += 1 + o.bytes.length - o.layout.itemStart;
+  let size = 0;
+  for (const o of objects) size += 2 + o.bytes.length - o.layout.itemStart;
   const out = Buffer.allocUnsafeSlow(size); // kept with the leaf: not from the shared pool
   let at = 0;
   for (const o of objects) {
-    if (at > 0) out[at++] = 0x2c; // ,
+    out[at++] = 0x2c; // ,
     out[at++] = 0x7b; // {
     at += o.bytes.copy(out, at, o.layout.itemStart);
   }

@@ -7,7 +7,7 @@ import type { AnswerType } from './negotiation.js';
 const compress = promisify(gzip);
 /** A list of this size goes out in pieces. */
 const STREAM_FROM_BYTES = 64 * 1024;
-const SLICE_BYTES = 128 * 1024;
+const WRITE_BYTES = 128 * 1024;
 /** Smaller answers are not worth the time. */
 const GZIP_FROM_BYTES = 128 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
@@ -41,7 +41,7 @@ async function sendPieces(ctx: Context, pieces: readonly Buffer[]): Promise<void
   ctx.respond = false; // written here, piece by piece
   res.statusCode = 200;
   if (ctx.method !== 'HEAD') {
-    for (const piece of pieces.flatMap(inSlices)) {
+    for (const piece of inWrites(pieces)) {
       if (!res.write(piece) && !(await drained(res))) return;
     }
   }
@@ -49,13 +49,27 @@ async function sendPieces(ctx: Context, pieces: readonly Buffer[]): Promise<void
 }
 
 /**
- * What is handed over at once counts against the memory of an HTTP/2 session, and all requests of a client share one: a
- * few lists of large objects would fill it, and the next request would be refused.
+ * Pieces of a good size to write: each write has its price whatever its length, so small ones are joined. Long ones are
+ * cut: what is handed over at once counts against the memory of an HTTP/2 session, and all requests of a client share
+ * one; a few lists of large objects would fill it, and the next request would be refused.
  */
-function inSlices(piece: Buffer): Buffer[] {
-  if (piece.length <= SLICE_BYTES) return [piece];
-  const count = Math.ceil(piece.length / SLICE_BYTES);
-  return Array.from({ length: count }, (_, i) => piece.subarray(i * SLICE_BYTES, (i + 1) * SLICE_BYTES));
+function* inWrites(pieces: readonly Buffer[]): Generator<Buffer> {
+  let small: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (piece.length >= WRITE_BYTES / 2) {
+      if (bytes > 0) yield Buffer.concat(small, bytes);
+      [small, bytes] = [[], 0];
+      for (let at = 0; at < piece.length; at += WRITE_BYTES) yield piece.subarray(at, at + WRITE_BYTES);
+      continue;
+    }
+    small.push(piece);
+    bytes += piece.length;
+    if (bytes < WRITE_BYTES) continue;
+    yield Buffer.concat(small, bytes);
+    [small, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(small, bytes);
 }
 
 /** False when the client went away. */

@@ -28,7 +28,7 @@ export interface Page {
   readonly continueToken: string;
   /** undefined where it must be left out (spec 1, 2.3). */
   readonly remaining: number | undefined;
-  /** The list items in the storage version, joined by commas, in pieces. Shared bytes: do not write to them. */
+  /** The list items in the storage version, each with a comma in front, in pieces. Shared: do not write to them. */
   items(): Buffer[];
   /** The same, one by one: for answers in another form. */
   objects(): CachedObject[];

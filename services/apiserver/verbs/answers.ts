@@ -21,7 +21,6 @@ export async function answerObject(
   await respondJson(ctx, code, objectBytes(served, object), negotiate(ctx.get('Accept')));
 }
 
-const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']}');
 
 /** Takes the page's content at once, before any await: it may be live state. */
@@ -35,10 +34,7 @@ export function listPieces(served: ServedResource, page: Page): Buffer[] {
   const head = JSON.stringify({ kind: declaration.listKind, apiVersion, metadata });
   const parts: Buffer[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
   const items = served.servesStorageVersion ? page.items() : convertedItems(served, page);
-  for (const [i, piece] of items.entries()) {
-    if (i > 0) parts.push(COMMA);
-    parts.push(piece);
-  }
+  for (const piece of items) parts.push(parts.length === 1 ? piece.subarray(1) : piece); // no comma before the first
   parts.push(LIST_END);
   return parts;
 }
@@ -46,6 +42,6 @@ export function listPieces(served: ServedResource, page: Page): Buffer[] {
 function convertedItems(served: ServedResource, page: Page): Buffer[] {
   return page.objects().map((object) => {
     const { kind, apiVersion, ...item } = served.fromStorage(object.parse() as ApiObject);
-    return Buffer.from(JSON.stringify(item));
+    return Buffer.from(`,${JSON.stringify(item)}`);
   });
 }
