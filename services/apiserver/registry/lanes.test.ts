@@ -36,6 +36,22 @@ describe('Lanes', () => {
     );
   });
 
+  it('never let two through at once, however long a lane has been busy', async () => {
+    const lanes = new Lanes();
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await Promise.resolve();
+      inside--;
+    };
+    const writer = async (): Promise<void> => {
+      for (let i = 0; i < 500; i++) await lanes.run('k', work);
+    };
+    await Promise.all([writer(), writer(), writer()]);
+    assert.equal(most, 1);
+  });
+
   it('do not hold up other keys', async () => {
     const lanes = new Lanes();
     const held = gate();

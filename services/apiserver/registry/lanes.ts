@@ -1,24 +1,31 @@
-/** Longest queue at one key; who comes then takes the chance of a lost race instead. */
-const MAX_WAITING = 512;
+/** Most writes at one key, under way and waiting; who comes then takes the chance of a lost race instead. */
+const MAX_IN_LANE = 512;
+
+interface Lane {
+  /** Settles when the last of the lane is through. */
+  last: Promise<void>;
+  length: number;
+}
 
 /**
  * Lets one write at a time through for each key. The transaction decides who wins whatever happens here; but writers of
  * one process that take turns do not lose races against each other, and work is not done again and again.
  */
 export class Lanes {
-  readonly #tails = new Map<string, { readonly done: Promise<void>; readonly length: number }>();
+  readonly #lanes = new Map<string, Lane>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#tails.get(key);
-    if (before !== undefined && before.length >= MAX_WAITING) return work();
-    const running = before === undefined ? work() : before.done.then(work);
-    const done = running.then(ignore, ignore);
-    const mine = { done, length: (before?.length ?? 0) + 1 };
-    this.#tails.set(key, mine);
+    let lane = this.#lanes.get(key);
+    if (lane !== undefined && lane.length >= MAX_IN_LANE) return work();
+    const mine = lane === undefined ? work() : lane.last.then(work);
+    const through = mine.then(ignore, ignore);
+    if (lane === undefined) this.#lanes.set(key, (lane = { last: through, length: 0 }));
+    lane.last = through;
+    lane.length++;
     try {
-      return await running;
+      return await mine;
     } finally {
-      if (this.#tails.get(key) === mine) this.#tails.delete(key);
+      if (--lane.length === 0) this.#lanes.delete(key);
     }
   }
 }
