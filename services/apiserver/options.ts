@@ -49,7 +49,7 @@ export const API_SERVER_FLAGS = {
   watchHistoryBytes: {
     flag: 'watch-history-bytes',
     type: 'int',
-    default: '50331648',
+    default: '33554432',
     min: '1048576',
     help: 'most memory for past changes, in bytes; older watches are served by the store',
   },

@@ -27,6 +27,8 @@ export interface FeedOptions {
 
 const PAGE = 1000;
 const RETRY_MS = 200;
+/** Longest that changes wait for the next flush. */
+const MAX_REST_MS = 20;
 /** Asked again after an await: the compiler takes the answer from before it. */
 const fired = (signal: AbortSignal): boolean => signal.aborted;
 const CHECK_EVERY_MS = 5_000;
@@ -48,6 +50,8 @@ export class Feed {
   #watch: StoreWatch | undefined;
   #waiters: { readonly revision: number; readonly wake: () => void }[] = [];
   #flushing = false;
+  /** No flush before this, on the clock of `performance`. */
+  #restUntilMs = 0;
   /** The store told a head that the feed did not reach in time. */
   #stuck = false;
   #checking = false;
@@ -207,12 +211,27 @@ export class Feed {
     for (const event of batch) this.#cacheOf(event.key)?.apply(event);
     const last = batch.at(-1);
     if (last !== undefined) this.#moveTo(last.modRevision);
+    this.#scheduleFlush();
+  }
+
+  /**
+   * In the next turn; or, when the last flush was long (many watchers), after a pause of the same length. So fan-out takes
+   * half of the time at most, and changes that come in the pause leave in the same writes.
+   */
+  #scheduleFlush(): void {
     if (this.#flushing) return;
     this.#flushing = true;
-    setImmediate(() => {
-      this.#flushing = false;
-      for (const cache of this.#caches.values()) if (cache.watchers.dirty) cache.watchers.flush();
-    });
+    const pauseMs = this.#restUntilMs - performance.now();
+    if (pauseMs < 1) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), pauseMs);
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    const from = performance.now();
+    for (const cache of this.#caches.values()) if (cache.watchers.dirty) cache.watchers.flush();
+    const now = performance.now();
+    this.#restUntilMs = now + Math.min(now - from, MAX_REST_MS);
   }
 
   #moveTo(to: number): void {

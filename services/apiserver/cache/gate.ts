@@ -17,6 +17,8 @@ export class ConsistentReadGate {
   readonly #store: KeyValueStore;
   readonly #feed: Feed;
   #asking = false;
+  /** Used again by each question until it fires: making one costs more than a cached read. */
+  #tooLate = new AbortController();
   #current: Promise<Revision> | undefined;
   #next: Promise<void> | undefined;
   #polling: NodeJS.Timeout | undefined;
@@ -56,11 +58,10 @@ export class ConsistentReadGate {
   async #ask(): Promise<void> {
     this.#asking = true;
     const startedAt = Date.now();
-    const tooLate = new AbortController();
-    const timer = setTimeout(() => tooLate.abort(new Error('The store did not answer in time')), FRESH_WITHIN_MS);
+    const timer = setTimeout(() => this.#giveUp(), FRESH_WITHIN_MS);
     let head: Revision;
     try {
-      this.#current = this.#store.head(tooLate.signal);
+      this.#current = this.#store.head(this.#tooLate.signal);
       head = await this.#current;
     } catch (err) {
       throw tooSlow(err);
@@ -70,6 +71,11 @@ export class ConsistentReadGate {
     }
     const left = Math.max(0, FRESH_WITHIN_MS - (Date.now() - startedAt));
     if (!(await this.reached(head, left))) throw tooSlow(undefined);
+  }
+
+  #giveUp(): void {
+    this.#tooLate.abort(new Error('The store did not answer in time'));
+    this.#tooLate = new AbortController();
   }
 
   async #afterThis(): Promise<void> {

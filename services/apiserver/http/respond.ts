@@ -19,8 +19,19 @@ export const wantsPretty = (ctx: Context): boolean => flag(ctx.state.query.get('
 
 /** Answers with JSON bytes, in the form that was asked for. The bytes may be shared: they are not written to. */
 export async function respondJson(ctx: Context, code: number, json: Buffer, type: AnswerType): Promise<void> {
-  setHeaders(ctx, code, type);
-  ctx.body = await compressed(ctx, await inForm(ctx, json, type));
+  const asItIs = type === 'application/json' && json.length < GZIP_FROM_BYTES && !wantsPretty(ctx);
+  send(ctx, code, type, asItIs ? json : await compressed(ctx, await inForm(ctx, json, type)));
+}
+
+/** Written here and not by the framework: its setters are a tenth of the time that a cached read takes. */
+function send(ctx: Context, code: number, type: AnswerType, body: Buffer): void {
+  ctx.respond = false;
+  ctx.res.writeHead(code, {
+    'Cache-Control': 'no-cache, private',
+    'Content-Type': type,
+    'Content-Length': body.length,
+  });
+  ctx.res.end(body);
 }
 
 /**

@@ -17,6 +17,8 @@ const COLLECTION_VERBS: Readonly<Record<string, RequestVerb>> = {
   HEAD: 'list',
   DELETE: 'deletecollection',
 };
+/** Nobody changes a query. */
+const NO_QUERY = new URLSearchParams();
 /** Sub-resources that pass a connection on. */
 const CONNECT = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
 
@@ -26,7 +28,7 @@ export const requestInfo =
   (ctx, next) => {
     const url = ctx.req.url ?? '/';
     const mark = url.indexOf('?');
-    ctx.state.query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+    ctx.state.query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     ctx.state.info = parseRequest(api, ctx.method, mark < 0 ? url : url.slice(0, mark), ctx.state.query);
     return next();
   };
