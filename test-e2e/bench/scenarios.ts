@@ -7,6 +7,9 @@ export const OBJECTS = 5_000;
 const CONNECTIONS = 32;
 const WATCHERS = 300;
 const COLLECTION = '/api/v1/namespaces/bench/configmaps';
+const WATCHED = '/api/v1/namespaces/watched/configmaps';
+/** Connections that write while others watch. */
+const WRITERS = 8;
 const VALUE = 'v'.repeat(900);
 
 /** What is measured on the server itself, and what stands for its limit. */
@@ -46,9 +49,13 @@ export const configMap = (name: string, group: number, salt = ''): string =>
 export async function populate(target: Target): Promise<void> {
   deleted = created; // another server had those
   const connection = await Connection.open(target);
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
-  await connection.ask(request('POST', '/api/v1/namespaces', { body }));
-  await connection.ask(request('POST', COLLECTION, { body: configMap('watched', 1) }));
+  for (const name of ['bench', 'watched']) {
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await connection.ask(request('POST', '/api/v1/namespaces', { body }));
+  }
+  for (let n = 0; n < WRITERS; n++) {
+    await connection.ask(request('POST', WATCHED, { body: configMap(`w-${n}`, 1) }));
+  }
   connection.close();
   await closedLoop({
     target,
@@ -200,14 +207,10 @@ type OpenCrowd = (target: Target, path: string, size: number) => Promise<Crowd>;
 
 /** Updates from 8 connections until the time is over; counts what 300 watchers get of them, to the last frame. */
 export async function fanOut(s: Subject, open: OpenCrowd): Promise<Measured> {
-  const crowd = await open(
-    s.target,
-    `${COLLECTION}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dwatched`,
-    WATCHERS,
-  );
+  const crowd = await open(s.target, `${WATCHED}?watch=1&resourceVersion=0`, WATCHERS);
   try {
     return await countDeliveries(crowd, s, (n) =>
-      request('PUT', `${COLLECTION}/watched`, { body: configMap('watched', 1, String(n)) }),
+      request('PUT', `${WATCHED}/w-${n % WRITERS}`, { body: configMap(`w-${n % WRITERS}`, 1, String(n)) }),
     );
   } finally {
     crowd.close();
@@ -219,7 +222,7 @@ export async function countDeliveries(crowd: Crowd, s: Subject, next: (n: number
   const from = performance.now();
   const writes = await closedLoop({
     target: s.target,
-    connections: 8,
+    connections: WRITERS,
     durationMs: s.seconds * 1000,
     next,
     expect: 200,
