@@ -7,7 +7,7 @@ import type { AnswerType } from './negotiation.js';
 const compress = promisify(gzip);
 /** A list of this size goes out in pieces. */
 const STREAM_FROM_BYTES = 64 * 1024;
-const WRITE_BYTES = 128 * 1024;
+const WRITE_BYTES = 48 * 1024;
 /** Smaller answers are not worth the time. */
 const GZIP_FROM_BYTES = 128 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
