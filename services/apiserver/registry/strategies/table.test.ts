@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { loadCatalog } from '../../../machinery/types/catalog.js';
+import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { DEFAULT_STRATEGY } from '../strategy.js';
+import { strategies, strategyTable } from './table.js';
+
+for (const name of ['platform', 'kubernetes'] as const) {
+  describe(`strategies() in the ${name} vocabulary`, () => {
+    const words = vocabulary(name);
+    const { resources } = loadCatalog(words);
+    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60 });
+    const hub = (group: string, resource: string): (typeof resources)[number] => {
+      const found = resources.find(
+        (r) => r.group === group && r.resource === resource && r.storage.version === r.version,
+      );
+      assert.ok(found, `${group}/${resource} is stored`);
+      return found;
+    };
+
+    it('names stored resources only', () => {
+      for (const [group, builds] of Object.entries(strategyTable(words))) {
+        for (const resource of Object.keys(builds)) hub(group, resource);
+      }
+    });
+
+    it('leaves the rest to the default', () => {
+      assert.deepEqual(strategyFor(hub(words.groups.coordination, 'leases')), DEFAULT_STRATEGY);
+    });
+
+    it('keeps events for a while', () => {
+      assert.equal(strategyFor(hub('', 'events')).ttlSeconds, 60);
+    });
+
+    it('gives every kind with a spec of its own a generation', () => {
+      for (const resource of ['deployments', 'daemonsets', 'replicasets', 'statefulsets']) {
+        assert.equal(strategyFor(hub('apps', resource)).generation, 'spec');
+      }
+    });
+  });
+}
