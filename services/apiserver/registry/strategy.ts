@@ -1,6 +1,14 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { FieldError } from '../../machinery/meta/status.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { DeleteOptions } from './delete-options.js';
+
+/** What strategies are made of. */
+export interface StrategyOptions {
+  readonly vocabulary: Vocabulary;
+  /** How long events are kept. */
+  readonly eventTtlSeconds: number;
+}
 
 /** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
 export interface Strategy {

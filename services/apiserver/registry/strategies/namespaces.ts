@@ -1,6 +1,5 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import type { Strategy } from '../strategy.js';
-import type { StrategyOptions } from './table.js';
+import type { Strategy, StrategyOptions } from '../strategy.js';
 
 interface NamespaceSpec {
   readonly finalizers?: readonly string[];

@@ -1,15 +1,9 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { DEFAULT_STRATEGY, type Strategy } from '../strategy.js';
+import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
 import { configMaps, secrets } from './immutable-data.js';
 import { namespaces } from './namespaces.js';
 import { pods } from './pods.js';
-
-export interface StrategyOptions {
-  readonly vocabulary: Vocabulary;
-  /** How long events are kept. */
-  readonly eventTtlSeconds: number;
-}
 
 type Build = (o: StrategyOptions) => Partial<Strategy>;
 
