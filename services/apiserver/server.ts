@@ -298,7 +298,8 @@ function serverOf(
     port: listener.port,
     ready: async (signal) => {
       while (!(await health.passes('readyz'))) await sleep(5, undefined, { signal });
-      void own.metrics.observeProcess(); // only now: it takes a part of the time to start
+      // Only now: it takes a part of the time to start. A scrape tells what is wrong when it fails.
+      own.metrics.observeProcess().catch(() => undefined);
     },
     close: async () => {
       state.stopping = true;

@@ -57,6 +57,22 @@ describe('Feed', () => {
     assert.deepEqual(s.names(), [`a@${last}`]);
   });
 
+  it('leaves a state that somebody reads as it is', async () => {
+    const s = await open();
+    const first = await s.put('a');
+    await s.start();
+    const { from, to } = s.cache.range('');
+    const before = s.cache.current;
+    await s.put('a', 'red');
+    assert.equal(await s.feed.waitFor(await s.put('b'), 1000), true);
+    assert.deepEqual(
+      [...before.between(from, to)].map((o) => o.revision),
+      [first],
+    );
+    assert.equal(before.items(from, to).length, 1);
+    assert.equal(s.cache.current.size, 2);
+  });
+
   it('says false when a revision does not come in time', async () => {
     const s = await open();
     await s.start();

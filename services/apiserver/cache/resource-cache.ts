@@ -42,6 +42,7 @@ export class ResourceCache {
   readonly #snapshots = new Snapshots({ max: SNAPSHOTS_MAX, retainMs: SNAPSHOT_RETAIN_MS });
   #byKey = new Map<string, CachedObject>();
   #ordered = new OrderedObjects();
+  #current: Snapshot | undefined;
   /** Revision of the newest change here; the state has been the same ever since. */
   #changedAt = 0;
   /** Objects that this process wrote and will see on the feed: encoded once for the response and the cache. */
@@ -68,9 +69,9 @@ export class ResourceCache {
     return this.#expected.get(key) ?? this.#byKey.get(key);
   }
 
-  /** The live state; read it before the next await. */
+  /** The present state, which later changes leave as it is. The same object until something changes. */
   get current(): Snapshot {
-    return this.#ordered;
+    return (this.#current ??= this.#ordered.snapshot());
   }
 
   /** Keys of one namespace, or of all ('' as `namespace`). */
@@ -85,13 +86,13 @@ export class ResourceCache {
    * @param feedRevision Up to where the cache has followed the store.
    */
   at(revision: number, feedRevision: number): Snapshot | undefined {
-    if (revision >= this.#changedAt && revision <= feedRevision) return this.#ordered;
+    if (revision >= this.#changedAt && revision <= feedRevision) return this.current;
     return this.#snapshots.get(revision);
   }
 
   /** Keeps the present state for continue tokens that name `revision`. */
   keepSnapshot(revision: number): void {
-    this.#snapshots.keep(revision, this.#ordered.snapshot());
+    this.#snapshots.keep(revision, this.current);
   }
 
   /** Names an object that was just written, before the feed shows it. Dropped when something newer is there already. */
@@ -106,6 +107,7 @@ export class ResourceCache {
   load(objects: readonly CachedObject[], revision: number): void {
     this.#byKey = new Map(objects.map((o) => [o.key, o]));
     this.#ordered = new OrderedObjects();
+    this.#current = undefined;
     for (const object of objects) this.#ordered.set(object);
     this.#changedAt = revision;
     this.#snapshots.clear();
@@ -120,6 +122,7 @@ export class ResourceCache {
     const object = event.type === 'put' ? this.#decode(event) : previous?.at(event.modRevision);
     this.#changedAt = event.modRevision;
     if (object === undefined) return; // a deletion of what was never seen
+    this.#current = undefined;
     if (event.type === 'put') {
       this.#byKey.set(event.key, object);
       this.#ordered.set(object);

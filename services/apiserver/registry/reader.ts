@@ -21,7 +21,7 @@ export interface ListParameters extends VersionParameters {
   readonly filter: ChangeFilter;
 }
 
-/** One chunk of a list. It may look at live state: take `items` or `objects` before the next await. */
+/** One chunk of a list, of one state, whenever it is read. */
 export interface Page {
   readonly revision: number;
   /** '' at the end. */
@@ -142,7 +142,7 @@ export class Reader {
     return this.#page(stored, p, range, stored.cache.current, this.#o.feed.revision);
   }
 
-  /** Cuts a chunk out of a state. Synchronous, so that a live state may be handed in. */
+  /** Cuts a chunk out of a state. */
   #page(stored: StoredResource, p: ListParameters, range: KeyRange, state: Snapshot, at: number): Page {
     if (p.filter.id !== '' && p.limit === 0) return filteredPage(p, range, state, at);
     if (p.filter.id !== '') {

@@ -23,7 +23,6 @@ export async function answerObject(
 
 const LIST_END = Buffer.from(']}');
 
-/** Takes the page's content at once, before any await: it may be live state. */
 export function listPieces(served: ServedResource, page: Page): Buffer[] {
   const { declaration, apiVersion } = served;
   const metadata = {
