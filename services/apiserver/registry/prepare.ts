@@ -52,7 +52,8 @@ export function prepareForCreate(stored: StoredResource, object: ApiObject): voi
 /** @throws {StatusError} Invalid, with every cause */
 export function validateForCreate(stored: StoredResource, object: ApiObject): void {
   const { hub, strategy } = stored;
-  const errors = [...validateMetadata(object.metadata, hub), ...(strategy.validate?.(object) ?? [])];
+  const errors = [...validateMetadata(object.metadata, hub)];
+  strategy.validation.object?.(object, errors);
   if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
 }
 
@@ -87,15 +88,19 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
 }
 
 /** @throws {StatusError} Invalid, with every cause */
-export function validateForUpdate(stored: StoredResource, next: ApiObject, old: ApiObject): void {
+export function validateForUpdate(stored: StoredResource, part: Part, next: ApiObject, old: ApiObject): void {
   const { hub, strategy } = stored;
+  const { validation } = strategy;
   const errors = [
     ...validateMetadata(next.metadata, hub),
     ...validateMetadataUpdate(next.metadata, old.metadata),
     ...changedImmutables(strategy.immutable, next, old),
-    ...(strategy.validate?.(next) ?? []),
-    ...(strategy.validateUpdate?.(next, old) ?? []),
   ];
+  if (part === 'status') validation.status?.(next, old, errors);
+  if (part === '') {
+    validation.object?.(next, errors);
+    validation.update?.(next, old, errors);
+  }
   if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
 }
 

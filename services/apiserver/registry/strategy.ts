@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
-import type { FieldError } from '../../machinery/meta/status.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { DeleteOptions } from './delete-options.js';
+import type { KindValidation } from './validation/types.js';
 
 /** What strategies are made of. */
 export interface StrategyOptions {
@@ -24,8 +24,8 @@ export interface Strategy {
   prepareForCreate?(object: ApiObject): void;
   /** Puts back what this write may not change. */
   prepareForUpdate?(next: ApiObject, old: ApiObject): void;
-  validate?(object: ApiObject): FieldError[];
-  validateUpdate?(next: ApiObject, old: ApiObject): FieldError[];
+  /** What must hold of the kind's own fields. */
+  readonly validation: KindValidation;
   /** Seconds that a deletion leaves the object for its owner to wind down; undefined or 0 = remove at once. */
   gracePeriod?(object: ApiObject, options: DeleteOptions): number | undefined;
   /** Whether a marked object without finalizers still has to wait, e.g. for a namespace's spec.finalizers. */
@@ -39,4 +39,5 @@ export const DEFAULT_STRATEGY: Strategy = {
   immutable: [],
   returnsDeleted: false,
   ttlSeconds: 0,
+  validation: {},
 };

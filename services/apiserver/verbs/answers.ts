@@ -21,6 +21,31 @@ export async function answerObject(
   await respondJson(ctx, code, objectBytes(served, object), negotiate(ctx.get('Accept')));
 }
 
+/** A state that is not stored: the end of a dry run, or the last one of an object that is gone. In the storage version. */
+export async function answerState(ctx: Context, served: ServedResource, state: ApiObject, code = 200): Promise<void> {
+  const shown = Buffer.from(JSON.stringify(served.fromStorage(state)));
+  await respondJson(ctx, code, shown, negotiate(ctx.get('Accept')));
+}
+
+/** A `Status` that tells of success. Every client reads it, whatever view of objects it asked for. */
+export async function answerSuccess(
+  ctx: Context,
+  { declaration }: ServedResource,
+  details: { readonly name?: string; readonly uid?: string | undefined },
+  metadata: { readonly resourceVersion?: string } = {},
+): Promise<void> {
+  const { group, resource } = declaration;
+  const { name, uid } = details;
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata,
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: resource, uid },
+  };
+  await respondJson(ctx, 200, Buffer.from(JSON.stringify(status)), negotiate(ctx.get('Accept')));
+}
+
 const LIST_END = Buffer.from(']}');
 
 export function listPieces(served: ServedResource, page: Page): Buffer[] {

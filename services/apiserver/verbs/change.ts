@@ -3,13 +3,12 @@ import { badRequest } from '../../machinery/meta/status.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
-import { respondJson } from '../http/respond.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { deletionIsDue } from '../registry/deletion.js';
 import { matchPlace, prepareForUpdate, validateForUpdate, type Part } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WriteDecision } from '../registry/writer.js';
-import { answerObject } from './answers.js';
+import { answerObject, answerState } from './answers.js';
 import type { VerbDeps } from './types.js';
 
 /** The object that a request wants, given the present one in the served version. Called again after a lost race. */
@@ -25,14 +24,14 @@ export async function changeObject(
   dryRun: boolean,
 ): Promise<void> {
   const part = partOf(request);
-  const type = negotiate(ctx.get('Accept'));
+  negotiate(ctx.get('Accept')); // refuse before anything is done
   let wouldBe: ApiObject | undefined;
   const decide = async (current: CachedObject): Promise<WriteDecision> => {
     const old = current.parse() as ApiObject; // we encoded it
     const wanted = nextState(() => served.fromStorage(current.parse() as ApiObject));
     matchPlace(wanted, request);
     const next = prepareForUpdate(served, part, served.toStorage(wanted), old);
-    await admit(deps, ctx, request, served, next, old, dryRun);
+    await admit(deps, ctx, request, served, part, next, old, dryRun);
     wouldBe = next;
     return decided(served, next, dryRun);
   };
@@ -43,7 +42,7 @@ export async function changeObject(
   }
   // Nothing was stored: in a dry run, and when the last finalizer of a deleted object went. Clients expect an object.
   wouldBe.metadata.resourceVersion = String(object.revision);
-  await respondJson(ctx, 200, Buffer.from(JSON.stringify(served.fromStorage(wouldBe))), type);
+  await answerState(ctx, served, wouldBe);
 }
 
 function decided({ stored }: ServedResource, next: ApiObject, dryRun: boolean): WriteDecision {
@@ -63,6 +62,7 @@ async function admit(
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
+  part: Part,
   object: ApiObject,
   oldObject: ApiObject,
   dryRun: boolean,
@@ -79,6 +79,6 @@ async function admit(
     dryRun,
   };
   await admission.mutate(review);
-  validateForUpdate(served.stored, object, oldObject);
+  validateForUpdate(served.stored, part, object, oldObject);
   await admission.validate(review);
 }

@@ -4,11 +4,10 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
-import { respondJson } from '../http/respond.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { matchPlace, prepareForCreate, validateForCreate } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
-import { answerObject } from './answers.js';
+import { answerObject, answerState } from './answers.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -33,14 +32,12 @@ export async function createObject(
   body: ApiObject,
   dryRun: boolean,
 ): Promise<void> {
-  const type = negotiate(ctx.get('Accept'));
   matchPlace(body, request);
   const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
   if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
   const object = await admitted(deps, ctx, request, served, body, dryRun);
   if (dryRun) {
-    const shown = served.fromStorage(object);
-    await respondJson(ctx, 201, Buffer.from(JSON.stringify(shown)), type);
+    await answerState(ctx, served, object, 201);
     return;
   }
   await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);

@@ -3,13 +3,12 @@ import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
-import { respondJson } from '../http/respond.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
 import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WriteDecision, Written } from '../registry/writer.js';
-import { objectBytes } from './answers.js';
+import { answerObject, answerSuccess } from './answers.js';
 import { booleanParameter, dryRunParameter, integerParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -18,12 +17,12 @@ const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
 export const deleteOne =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    const type = negotiate(ctx.get('Accept'));
+    negotiate(ctx.get('Accept')); // refuse before anything is done
     const options = await readDeleteOptions(ctx, deps);
     const written = await removeObject(deps, ctx, request, served, request, options);
-    const finished = written.removed && !served.stored.strategy.returnsDeleted;
-    const body = finished ? successBytes(served, written.object) : objectBytes(served, written.object);
-    await respondJson(ctx, 200, body, type);
+    if (!written.removed || served.stored.strategy.returnsDeleted) return answerObject(ctx, served, written.object);
+    const { metadata } = written.object.parse() as ApiObject; // we encoded it
+    return answerSuccess(ctx, served, { name: written.object.name, uid: metadata.uid });
   };
 
 /** Deletes or marks one object; `options` may name preconditions. Used for each object of a collection, too. */
@@ -60,24 +59,6 @@ export async function removeObject(
   };
   const written = await writer.change(stored, namespace, name, decide);
   return options.dryRun ? { ...written, removed: wouldRemove } : written;
-}
-
-function successBytes({ declaration }: ServedResource, object: CachedObject): Buffer {
-  const { metadata } = object.parse() as ApiObject; // we encoded it
-  return Buffer.from(
-    JSON.stringify({
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Success',
-      details: {
-        name: object.name,
-        ...(declaration.group === '' ? {} : { group: declaration.group }),
-        kind: declaration.resource,
-        uid: metadata.uid,
-      },
-    }),
-  );
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */

@@ -1,7 +1,7 @@
 import { hasReason } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
-import { respondJson } from '../http/respond.js';
+import { answerSuccess } from './answers.js';
 import { readDeleteOptions, removeObject } from './delete.js';
 import { selection, versionParameters } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -12,7 +12,7 @@ const WORKERS = 8;
 export const deleteCollection =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    const type = negotiate(ctx.get('Accept'));
+    negotiate(ctx.get('Accept')); // refuse before anything is done
     const { query } = ctx.state;
     const options = await readDeleteOptions(ctx, deps);
     const { filter } = selection(query, served.declaration);
@@ -37,13 +37,5 @@ export const deleteCollection =
       }
     };
     await Promise.all(Array.from({ length: WORKERS }, worker));
-    const { group, resource } = served.declaration;
-    const status = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: { resourceVersion: String(page.revision) },
-      status: 'Success',
-      details: { ...(group === '' ? {} : { group }), kind: resource },
-    };
-    await respondJson(ctx, 200, Buffer.from(JSON.stringify(status)), type);
+    await answerSuccess(ctx, served, {}, { resourceVersion: String(page.revision) });
   };

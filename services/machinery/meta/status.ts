@@ -186,6 +186,21 @@ export const field = {
     field: path,
     message: `Duplicate value: ${shown(value)}`,
   }),
+  typeInvalid: (path: string, value: unknown, detail: string): FieldError => ({
+    reason: 'FieldValueTypeInvalid',
+    field: path,
+    message: `Invalid value: ${shown(value)}: ${detail}`,
+  }),
+  tooMany: (path: string, count: number, max: number): FieldError => ({
+    reason: 'FieldValueTooMany',
+    field: path,
+    message: `Too many: ${count}: must have at most ${max} items`,
+  }),
+  notFound: (path: string, value: unknown): FieldError => ({
+    reason: 'FieldValueNotFound',
+    field: path,
+    message: `Not found: ${shown(value)}`,
+  }),
   tooLong: (path: string, max: number): FieldError => ({
     reason: 'FieldValueTooLong',
     field: path,

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { field, type FieldError } from '../../../machinery/meta/status.js';
+import { field } from '../../../machinery/meta/status.js';
 import type { Strategy } from '../strategy.js';
+import type { Problems } from '../validation/types.js';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -9,9 +10,8 @@ type StringMap = Readonly<Record<string, string>>;
 
 const sealed =
   (...members: readonly string[]) =>
-  (next: ApiObject, old: ApiObject): FieldError[] => {
-    if (old['immutable'] !== true) return [];
-    const errors: FieldError[] = [];
+  (next: ApiObject, old: ApiObject, errors: Problems): void => {
+    if (old['immutable'] !== true) return;
     if (next['immutable'] !== true)
       errors.push(field.forbidden('immutable', 'field is immutable when `immutable` is set'));
     for (const member of members) {
@@ -19,7 +19,6 @@ const sealed =
         errors.push(field.forbidden(member, 'field is immutable when `immutable` is set'));
       }
     }
-    return errors;
   };
 
 const sizeOf = (map: unknown): number =>
@@ -27,15 +26,14 @@ const sizeOf = (map: unknown): number =>
 
 const atMostOneMiB =
   (...members: readonly string[]) =>
-  (object: ApiObject): FieldError[] => {
+  (object: ApiObject, errors: Problems): void => {
     const size = members.reduce((sum, member) => sum + sizeOf(object[member]), 0);
     // In base64 a value is a third longer than what it stands for; the store's own limit catches the rest.
-    return size > (MAX_BYTES * 4) / 3 ? [field.tooLong(members[0] ?? '', MAX_BYTES)] : [];
+    if (size > (MAX_BYTES * 4) / 3) errors.push(field.tooLong(members[0] ?? '', MAX_BYTES));
   };
 
 export const configMaps: Partial<Strategy> = {
-  validate: atMostOneMiB('data', 'binaryData'),
-  validateUpdate: sealed('data', 'binaryData'),
+  validation: { object: atMostOneMiB('data', 'binaryData'), update: sealed('data', 'binaryData') },
 };
 
 /** `stringData` is for writing only: what it says ends in `data`. */
@@ -54,6 +52,5 @@ export const secrets: Partial<Strategy> = {
   immutable: [['type']],
   prepareForCreate: foldStringData,
   prepareForUpdate: foldStringData,
-  validate: atMostOneMiB('data'),
-  validateUpdate: sealed('data'),
+  validation: { object: atMostOneMiB('data'), update: sealed('data') },
 };

@@ -1,6 +1,7 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
+import { validations } from '../validation/table.js';
 import { configMaps, secrets } from './immutable-data.js';
 import { namespaces } from './namespaces.js';
 import { pods } from './pods.js';
@@ -101,5 +102,10 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
 /** @returns The strategy of each stored resource. */
 export function strategies(o: StrategyOptions): (hub: ResourceDeclaration) => Strategy {
   const builds = strategyTable(o.vocabulary);
-  return ({ group, resource }) => ({ ...DEFAULT_STRATEGY, ...builds[group]?.[resource]?.(o) });
+  const validationOf = validations(o.vocabulary);
+  return (hub) => ({
+    ...DEFAULT_STRATEGY,
+    validation: validationOf(hub),
+    ...builds[hub.group]?.[hub.resource]?.(o),
+  });
 }

@@ -1,0 +1,21 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { FieldError } from '../../../machinery/meta/status.js';
+
+/** Takes what is wrong. Order is the order of the answer's causes. */
+export type Problems = FieldError[];
+
+/**
+ * What must hold of a kind beyond the shape that decoding has seen to. Objects are in the storage version, with their
+ * defaults; metadata is checked elsewhere. Nothing is changed and nothing is thrown.
+ */
+export interface KindValidation {
+  /** What must hold of a state, however it came about. Not asked when only the status is written. */
+  readonly object?: (object: ApiObject, problems: Problems) => void;
+  /** What a write of anything but the status may not change; asked after `object`. */
+  readonly update?: (next: ApiObject, old: ApiObject, problems: Problems) => void;
+  /** What must hold after a write of the status alone. */
+  readonly status?: (next: ApiObject, old: ApiObject, problems: Problems) => void;
+}
+
+/** The kinds of one group, by resource. */
+export type GroupValidation = Readonly<Record<string, KindValidation>>;
