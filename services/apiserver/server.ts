@@ -39,6 +39,7 @@ import { servedApi } from './registry/runtime-config.js';
 import { strategies } from './registry/strategies/table.js';
 import { WatchService } from './registry/watch-service.js';
 import { Writer } from './registry/writer.js';
+import { operations } from './subresources/table.js';
 import { Bodies } from './verbs/decode-body.js';
 import { verbTable } from './verbs/table.js';
 
@@ -185,7 +186,7 @@ function application(
   const authenticators: Authenticator[] = [];
   if (o.clientCaFile !== '') authenticators.push(clientCertificates);
   if (o.tokenAuthFile !== '') authenticators.push(tokenFile(o.tokenAuthFile));
-  const verbs = verbTable({
+  const verbDeps = {
     ...core,
     watchMetrics: metrics.watches,
     admission: admissionChain(core),
@@ -194,7 +195,7 @@ function application(
       catalog: core.catalog,
       protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
     }),
-  });
+  };
   const pipeline = stages({
     log: d.log,
     api: core.api,
@@ -203,7 +204,8 @@ function application(
     authorizers: [allowPublicPaths, allowAuthenticated],
     loaded: () => core.feed.loaded,
     resources: core.resources,
-    verbs,
+    verbs: verbTable(verbDeps),
+    operations: operations(verbDeps),
     paths: pathRoutes({ ...core, health, metrics, version: d.version }),
   });
   for (const stage of pipeline) app.use(stage);

@@ -10,7 +10,7 @@ import { respondToErrors, type ErrorLog } from './errors.js';
 import { measure } from './measure.js';
 import type { Stage } from './request.js';
 import { requestInfo } from './request-info.js';
-import { verb } from './verb.js';
+import { verb, type Operations } from './verb.js';
 
 export interface StageDeps {
   readonly log: ErrorLog;
@@ -22,6 +22,7 @@ export interface StageDeps {
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
   readonly verbs: VerbTable;
+  readonly operations: Operations;
   /** Health, discovery, openapi, version, metrics. */
   readonly paths: Stage;
 }

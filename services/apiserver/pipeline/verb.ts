@@ -2,9 +2,18 @@ import { methodNotAllowed, notFound, StatusError } from '../../machinery/meta/st
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
-import type { Context, ResourceRequest, Stage } from './request.js';
+import type { Context, RequestVerb, ResourceRequest, Stage } from './request.js';
+
+/** Answers a request whose path names more than a stored object or a part of it. */
+export type Operation = (ctx: Context, request: ResourceRequest) => Promise<void>;
+
+/** Sub-resources that are no parts of an object, and resources that stand for an operation. */
+export interface Operations {
+  find(declaration: ResourceDeclaration, subresource: string, verb: RequestVerb): Operation | undefined;
+}
 
 export interface VerbStageDeps {
+  readonly operations: Operations;
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -13,7 +22,7 @@ export interface VerbStageDeps {
 
 /** The innermost stage for resources: finds who does it, or says why nobody can. */
 export const verb =
-  ({ loaded, resources, verbs }: VerbStageDeps): Stage =>
+  ({ loaded, ...found }: VerbStageDeps): Stage =>
   async (ctx, next) => {
     const { info } = ctx.state;
     if (info.kind === 'path') {
@@ -21,14 +30,13 @@ export const verb =
       return;
     }
     if (!loaded()) throw notLoaded();
-    return dispatch(ctx, info, resources, verbs);
+    return dispatch(ctx, info, found);
   };
 
 async function dispatch(
   ctx: Context,
   info: ResourceRequest,
-  resources: ResourceTable,
-  verbs: VerbTable,
+  { operations, resources, verbs }: Omit<VerbStageDeps, 'loaded'>,
 ): Promise<void> {
   const { declaration, name, subresource } = info;
   if (declaration === undefined) throw unknownPath();
@@ -38,17 +46,20 @@ async function dispatch(
   for (const part of [namespace, name])
     if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
   checkMethod(ctx, info);
+  const request = namespace === info.namespace ? info : { ...info, namespace };
+  const operation = operations.find(declaration, subresource, info.verb);
+  if (operation !== undefined) return operation(ctx, request);
   const served = resources.served(declaration);
-  if (info.verb === 'connect' || served === undefined || !isBuilt(subresource)) throw notBuilt(info);
-  await verbs[info.verb](ctx, namespace === info.namespace ? info : { ...info, namespace }, served);
+  if (info.verb === 'connect' || served === undefined || !isPart(subresource)) throw notBuilt(info);
+  return verbs[info.verb](ctx, request, served);
 }
 
 /** A request about a namespace counts as one inside it when rights are looked at, though the object itself lies nowhere. */
 const placeOf = ({ namespace, name }: ResourceRequest, { group, resource }: ResourceDeclaration): string =>
   group === '' && resource === 'namespaces' && namespace === name ? '' : namespace;
 
-/** Sub-resources that are parts of the object itself. The others have issues of their own: see docs/STATUS.md. */
-const isBuilt = (subresource: string): boolean => ['', 'status', 'finalize'].includes(subresource);
+/** Sub-resources that are parts of the object itself. */
+const isPart = (subresource: string): boolean => ['', 'status', 'finalize'].includes(subresource);
 
 function checkMethod(ctx: Context, info: ResourceRequest): void {
   const { declaration, subresource, subresourceDeclaration, namespace, name } = info;
