@@ -15,7 +15,7 @@ const QUALIFIED_EXAMPLES = ['MyName', 'my.name', '123-abc'];
 const NONE: readonly string[] = [];
 
 /** The double space between examples is in the original, and clients compare. */
-const explained = (problem: string, pattern: string, examples: readonly string[]): string =>
+export const explained = (problem: string, pattern: string, examples: readonly string[]): string =>
   `${problem} (e.g. ${examples.map((e) => `'${e}', `).join(' or ')}regex used for validation is '${pattern}')`;
 
 interface PatternRule {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { canonicalQuantity } from './quantity.js';
+import { canonicalQuantity, quantityAmount } from './quantity.js';
 
 const CASES: Readonly<Record<string, string>> = {
   '0': '0',
@@ -58,4 +58,19 @@ describe('canonicalQuantity()', () => {
       }),
     );
   });
+});
+
+describe('quantityAmount()', () => {
+  const AMOUNTS: Readonly<Record<string, bigint>> = {
+    '0': 0n,
+    '1n': 1n,
+    '-1500m': -1_500_000_000n,
+    '1Ki': 1_024_000_000_000n,
+    '1e3': 1_000_000_000_000n,
+  };
+  for (const [text, amount] of Object.entries(AMOUNTS)) {
+    it(`counts ${text} as ${amount} billionths`, () => assert.equal(quantityAmount(text), amount));
+  }
+
+  it('has nothing for what is no quantity', () => assert.equal(quantityAmount('1kg'), undefined));
 });

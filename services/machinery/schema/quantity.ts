@@ -17,9 +17,32 @@ const MAX_LENGTH = 256;
 const PLAIN = /^(?:0|[1-9]\d{0,2}(?:[mkMGTP]|[KMGTP]i)?)$/;
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 
+interface Parsed {
+  readonly negative: boolean;
+  /** Without the sign. */
+  readonly amount: bigint;
+  readonly binary: boolean;
+  readonly exponential: boolean;
+}
+
 /** The canonical text, or undefined when `text` is no quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   if (PLAIN.test(text)) return text;
+  const parsed = parse(text);
+  if (parsed === undefined) return undefined;
+  const { negative, amount, binary, exponential } = parsed;
+  if (amount === 0n) return '0';
+  return (negative ? '-' : '') + written(amount, binary, exponential);
+}
+
+/** The amount in billionths, for comparing and adding; undefined when `text` is no quantity. */
+export function quantityAmount(text: string): bigint | undefined {
+  const parsed = parse(text);
+  if (parsed === undefined) return undefined;
+  return parsed.negative ? -parsed.amount : parsed.amount;
+}
+
+function parse(text: string): Parsed | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const match = FORM.exec(text);
   if (match === null) return undefined;
@@ -28,9 +51,12 @@ export function canonicalQuantity(text: string): string | undefined {
   const binary = suffix === undefined ? -1 : BINARY_SUFFIXES.indexOf(suffix);
   const power = exponent === undefined ? (EXPONENT_OF.get(suffix ?? '') ?? 0) : bounded(Number(exponent));
   const amount = billionths(BigInt(whole + fraction), power - fraction.length, Math.max(binary, 0));
-  const capped = amount > MOST ? MOST : amount;
-  if (capped === 0n) return '0';
-  return (sign === '-' ? '-' : '') + written(capped, binary > 0, exponent !== undefined);
+  return {
+    negative: sign === '-',
+    amount: amount > MOST ? MOST : amount,
+    binary: binary > 0,
+    exponential: exponent !== undefined,
+  };
 }
 
 const bounded = (n: number): number => Math.min(Math.max(n, -EXPONENT_BOUND), EXPONENT_BOUND);
