@@ -1,0 +1,49 @@
+import { isJsonObject } from '../codec/own.js';
+import { LEAF, SELF, type FieldsTree } from './fields-tree.js';
+import { scalarWalker } from './leaf-walker.js';
+import { StructWalker } from './struct-walker.js';
+import type { Difference, Pruning, Steps, Walker } from './walker.js';
+
+/** Values without a schema: what is an object has members with owners, and all else is atomic. */
+class DeducedWalker implements Walker {
+  readonly #objects = new StructWalker(() => ({ fields: new Map(), ownerless: new Set() }), this);
+
+  diff(before: unknown, after: unknown, out: Difference): void {
+    const isBefore = isJsonObject(before);
+    const isAfter = isJsonObject(after);
+    if (isBefore === isAfter) this.#of(before).diff(before, after, out);
+    else {
+      out.changed = isAfter ? this.#objects.fields(after, true, undefined) : LEAF;
+      out.removed = isBefore ? membersOf(this.#objects.fields(before, true, undefined)) : undefined;
+    }
+  }
+
+  fields(value: unknown, isItem: boolean, applied: Steps | undefined): FieldsTree | undefined {
+    return this.#of(value).fields(value, isItem, applied);
+  }
+
+  merge(live: unknown, config: unknown): unknown {
+    return isJsonObject(live) ? this.#objects.merge(live, config) : config;
+  }
+
+  prune(value: unknown, pruning: Pruning): unknown {
+    return this.#of(value).prune(value, pruning);
+  }
+
+  lift(tree: FieldsTree): FieldsTree {
+    return tree; // it does not say whether it once was a list
+  }
+
+  #of(value: unknown): Walker {
+    return isJsonObject(value) ? this.#objects : scalarWalker;
+  }
+}
+
+/** The same without the node itself, which is still there. */
+function membersOf(tree: FieldsTree | undefined): FieldsTree | undefined {
+  if (tree === undefined || tree[SELF] === undefined) return undefined;
+  const { [SELF]: _, ...members } = tree;
+  return members;
+}
+
+export const deducedWalker: Walker = new DeducedWalker();

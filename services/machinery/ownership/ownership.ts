@@ -1,0 +1,296 @@
+import { getOwn, isJsonObject } from '../codec/own.js';
+import type { ApiObject, JsonObject } from '../meta/object.js';
+import { badRequest } from '../meta/status.js';
+import { decodeObject } from '../schema/decode.js';
+import type { TypeDeclaration } from '../types/declarations.js';
+import { capUpdaters } from './cap.js';
+import { applyConflict, type Contest } from './conflicts.js';
+import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
+import { LastApplied } from './last-applied.js';
+import { byPlace, entryOf, identityOf, type ManagedFieldsEntry } from './managed-fields.js';
+import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
+import { DeclaredShapes } from './shape.js';
+
+/** The two states of a write in another served version. */
+export interface InVersion {
+  readonly typeKey: string;
+  readonly live: ApiObject | undefined;
+  readonly next: ApiObject;
+}
+
+export interface Write {
+  /** Key of the declaration in the request's version, e.g. `apps/v1.Deployment`. */
+  readonly typeKey: string;
+  readonly apiVersion: string;
+  /** In the request's version; undefined on create. */
+  readonly live: ApiObject | undefined;
+  /** As decoded: from the stored object, or from the client where it may send them. */
+  readonly managers: readonly ManagedFieldsEntry[];
+  readonly manager: string;
+  /** '' for the object itself. */
+  readonly subresource: string;
+  readonly time: string;
+  /**
+   * The states in another served version; undefined when that is not known any more: its entries are dropped. Called
+   * only for versions that entries name, once for each and each `next`.
+   */
+  inVersion(apiVersion: string, next: ApiObject): InVersion | undefined;
+}
+
+export interface ApplyOptions {
+  /** Take contested fields from their owners instead of failing. */
+  readonly force: boolean;
+  /** Decodes and defaults a merged object, so that `1000m` and `1` are the same. */
+  readonly normalise: (object: unknown) => ApiObject;
+}
+
+export interface Applied {
+  readonly object: ApiObject;
+  /** The very list that was given if no record changed. */
+  readonly managers: readonly ManagedFieldsEntry[];
+}
+
+export interface OwnershipOptions {
+  /** Where clients that apply by themselves keep what they applied; without, there is no way over from them. */
+  readonly lastAppliedAnnotation?: string;
+  /** The manager that takes over from them. @default the first label of the annotation's name */
+  readonly lastAppliedManager?: string;
+}
+
+/** Owns what was there before the first apply, where there are no records of it. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+const UNKNOWN_MANAGER = 'unknown';
+/** Says which object it is: no pruning takes it away. */
+const ALWAYS_KEPT: FieldsTree = { 'f:metadata': LEAF };
+
+/** Which manager set which field. Spec 1, 3.2. Pure; compiles a walker for each type when it is first met. */
+export class Ownership {
+  readonly #types: ReadonlyMap<string, TypeDeclaration>;
+  readonly #shapes: DeclaredShapes;
+  readonly #walkers = new Map<string, ObjectWalker>();
+  readonly #lastApplied: LastApplied | undefined;
+
+  constructor(types: ReadonlyMap<string, TypeDeclaration>, o: OwnershipOptions = {}) {
+    this.#types = types;
+    this.#shapes = new DeclaredShapes(types);
+    const { lastAppliedAnnotation: annotation } = o;
+    if (annotation !== undefined) {
+      this.#lastApplied = new LastApplied(annotation, o.lastAppliedManager ?? annotation.replace(/\..*/s, ''));
+    }
+  }
+
+  /**
+   * The records after a write other than apply: what it changed is the writer's alone, and what it removed is nobody's.
+   *
+   * @param next What is about to be stored, in the request's version.
+   * @returns The very list `write.managers` when no record changed.
+   */
+  update(write: Write, next: ApiObject): readonly ManagedFieldsEntry[] {
+    const walker = this.#walker(write.typeKey);
+    const changes = walker.diff(write.live, next);
+    if (isUnchanged(changes)) return write.managers;
+    const views = this.#views(write, next, changes);
+    const writer = entryFor(write, 'Update', changes.changed);
+    const own = identityOf(writer);
+    let before: ManagedFieldsEntry | undefined;
+    const after: ManagedFieldsEntry[] = [];
+    for (const entry of write.managers) {
+      if (entry.operation === 'Update' && identityOf(entry) === own) before = entry;
+      else keep(after, entry, left(entry, views));
+    }
+    const had = before && left(before, views);
+    keepOwn(after, before, had === undefined ? writer : { ...writer, fieldsV1: union(had, changes.changed) });
+    return settled(write.managers, capUpdaters(after));
+  }
+
+  /**
+   * Merges a configuration into the live object, or makes the object from it.
+   *
+   * What a set of another version says is taken by its paths when it comes to taking out what is not applied any more:
+   * a field that has another name in the request's version stays, without an owner.
+   *
+   * @param config The body as JSON, not decoded: only what the applier wrote counts.
+   * @throws {StatusError} Conflict when other managers own what would change, and `force` is not set; BadRequest when
+   * the configuration cannot be applied; whatever `normalise` throws.
+   */
+  apply(write: Write, config: JsonObject, o: ApplyOptions): Applied {
+    checkConfig(write, config);
+    const walker = this.#walker(write.typeKey);
+    const fields = walker.applied(config);
+    const writer = entryFor(write, 'Apply', fields);
+    const own = identityOf(writer);
+    const records = this.#recordsBefore(write, walker);
+    const before = records.find((entry) => entry.operation === 'Apply' && identityOf(entry) === own);
+    const others = records.filter((entry) => entry !== before);
+    const last = before === undefined ? NO_FIELDS : walker.lift(before.fieldsV1);
+    const { object, views } = this.#nextState(write, others, { config, fields, last, normalise: o.normalise });
+    if (!o.force) this.#refuseContests(write, contests(write, others, fields, views), walker, o);
+    const after: ManagedFieldsEntry[] = [];
+    for (const entry of others) keep(after, entry, left(entry, views));
+    keepOwn(after, before, writer);
+    return { object: this.#takenOver(write, object, config), managers: settled(write.managers, after) };
+  }
+
+  /** An object without records gets one for what it is made of: conflicts need an owner. */
+  #recordsBefore(write: Write, walker: ObjectWalker): readonly ManagedFieldsEntry[] {
+    if (write.live === undefined || write.managers.length > 0) return write.managers;
+    const { changed } = walker.diff(undefined, write.live);
+    return isEmpty(changed) ? [] : [entryFor({ ...write, manager: BEFORE_FIRST_APPLY }, 'Update', changed)];
+  }
+
+  #nextState(write: Write, others: readonly ManagedFieldsEntry[], o: Configuration): NextState {
+    const walker = this.#walker(write.typeKey);
+    const stateOf = (object: ApiObject): NextState => {
+      return { object, views: this.#views(write, object, walker.diff(write.live, object)) };
+    };
+    const merged = walker.merge(write.live, o.config);
+    const pruned = isEmpty(difference(o.last, o.fields))
+      ? merged
+      : walker.prune(merged, o.last, keptBy(others, o.fields, walker));
+    const state = stateOf(o.normalise(pruned));
+    // Paths of another version protect what has the same path here. Where that was not enough, nothing is taken out.
+    const isTooMuch = pruned !== merged && others.some((entry) => losesElsewhere(write, entry, state.views));
+    return isTooMuch ? stateOf(o.normalise(merged)) : state;
+  }
+
+  /** @throws {StatusError} Conflict, unless the contested fields were the manager's own before there were records. */
+  #refuseContests({ manager, live }: Write, found: readonly Contest[], walker: ObjectWalker, o: ApplyOptions): void {
+    if (found.length === 0) return;
+    const lastApplied = this.#lastApplied?.isOf(manager) === true ? this.#lastApplied : undefined;
+    const own = live && lastApplied?.fieldsOf(walker, live, o.normalise);
+    const contested = own === undefined ? found : found.flatMap((it) => reduced(it, own));
+    if (contested.length > 0) throw applyConflict(contested);
+  }
+
+  #takenOver({ manager }: Write, object: ApiObject, config: JsonObject): ApiObject {
+    const lastApplied = this.#lastApplied;
+    return lastApplied?.isOf(manager) === true ? lastApplied.refreshed(object, config) : object;
+  }
+
+  #views(write: Write, next: ApiObject, changes: Changes): Views {
+    const known = new Map<string, View | undefined>([
+      [write.apiVersion, { walker: this.#walker(write.typeKey), changes }],
+    ]);
+    return (apiVersion) => {
+      if (known.has(apiVersion)) return known.get(apiVersion);
+      const states = write.inVersion(apiVersion, next);
+      const walker = states === undefined ? undefined : this.#walker(states.typeKey);
+      const view = walker && { walker, changes: walker.diff(states?.live, states?.next) };
+      known.set(apiVersion, view);
+      return view;
+    };
+  }
+
+  #walker(typeKey: string): ObjectWalker {
+    let walker = this.#walkers.get(typeKey);
+    if (walker === undefined) {
+      walker = new ObjectWalker(this.#shapes.object(typeKey), () => decodeObject(this.#types, typeKey, {}).value);
+      this.#walkers.set(typeKey, walker);
+    }
+    return walker;
+  }
+}
+
+interface View {
+  readonly walker: ObjectWalker;
+  readonly changes: Changes;
+}
+/** What a write changes in one version; undefined for a version that is not known. */
+type Views = (apiVersion: string) => View | undefined;
+
+interface NextState {
+  readonly object: ApiObject;
+  readonly views: Views;
+}
+
+interface Configuration {
+  readonly config: JsonObject;
+  /** What it sets. */
+  readonly fields: FieldsTree;
+  /** What the applier set the last time. */
+  readonly last: FieldsTree;
+  readonly normalise: (object: unknown) => ApiObject;
+}
+
+function checkConfig({ apiVersion }: Write, config: JsonObject): void {
+  const version = getOwn(config, 'apiVersion');
+  if (typeof version === 'string' && version !== apiVersion) {
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${version}, expected: ${apiVersion}`,
+    );
+  }
+  const metadata = getOwn(config, 'metadata');
+  const records = isJsonObject(metadata) ? getOwn(metadata, 'managedFields') : undefined;
+  if (records !== undefined && records !== null) throw badRequest('metadata.managedFields must be nil');
+}
+
+const entryFor = (
+  { manager, apiVersion, time, subresource }: Write,
+  operation: 'Apply' | 'Update',
+  fields: FieldsTree,
+): ManagedFieldsEntry =>
+  entryOf({ manager: manager === '' ? UNKNOWN_MANAGER : manager, operation, apiVersion, time, fields, subresource });
+
+/** What a write leaves to an entry; undefined when its version is not known any more. */
+function left(entry: ManagedFieldsEntry, views: Views): FieldsTree | undefined {
+  const view = views(entry.apiVersion);
+  return view && leftOf(view.walker.lift(entry.fieldsV1), view.changes);
+}
+
+/** Adds what is left of an entry: none without fields, and its time stays. */
+function keep(after: ManagedFieldsEntry[], entry: ManagedFieldsEntry, fields: FieldsTree | undefined): void {
+  if (fields === undefined || isEmpty(fields)) return;
+  after.push(fields === entry.fieldsV1 ? entry : { ...entry, fieldsV1: fields });
+}
+
+/** Adds the writer's entry: with the time of this write if its set or version is another than before. */
+function keepOwn(after: ManagedFieldsEntry[], before: ManagedFieldsEntry | undefined, now: ManagedFieldsEntry): void {
+  if (isEmpty(now.fieldsV1)) return;
+  const isSame = before?.apiVersion === now.apiVersion && equal(before.fieldsV1, now.fieldsV1);
+  after.push(isSame ? before : now);
+}
+
+/** The list that was given, if it has the same entries. */
+function settled(
+  given: readonly ManagedFieldsEntry[],
+  after: readonly ManagedFieldsEntry[],
+): readonly ManagedFieldsEntry[] {
+  const known = new Set(given);
+  const isSame = after.length === given.length && after.every((entry) => known.has(entry));
+  return isSame ? given : [...after].sort(byPlace);
+}
+
+/** What anybody has once the configuration is applied. */
+function keptBy(others: readonly ManagedFieldsEntry[], fields: FieldsTree, walker: ObjectWalker): FieldsTree {
+  return others.reduce((sum, entry) => union(sum, walker.lift(entry.fieldsV1)), union(fields, ALWAYS_KEPT));
+}
+
+function losesElsewhere(write: Write, entry: ManagedFieldsEntry, views: Views): boolean {
+  if (entry.apiVersion === write.apiVersion) return false;
+  const view = views(entry.apiVersion);
+  return view !== undefined && !isEmpty(intersection(view.walker.lift(entry.fieldsV1), view.changes.removed));
+}
+
+/** The fields of others that would change because the configuration sets them. */
+function contests(
+  write: Write,
+  others: readonly ManagedFieldsEntry[],
+  fields: FieldsTree,
+  views: Views,
+): readonly Contest[] {
+  return others.flatMap((owner) => {
+    const view = views(owner.apiVersion);
+    if (view === undefined) return [];
+    const { changed, removed } = view.changes;
+    // What the configuration sets is known in its own version only; there, a null or a zero that removes counts too.
+    const isHere = owner.apiVersion === write.apiVersion;
+    const touched = isHere ? intersection(union(changed, removed), fields) : changed;
+    return reduced({ owner, fields: intersection(view.walker.lift(owner.fieldsV1), touched) }, NO_FIELDS);
+  });
+}
+
+/** A contest without some of its fields; none when that are all. */
+function reduced({ owner, fields }: Contest, allowed: FieldsTree): readonly Contest[] {
+  const contested = difference(fields, allowed);
+  return isEmpty(contested) ? [] : [{ owner, fields: contested }];
+}
