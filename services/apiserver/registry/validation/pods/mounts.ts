@@ -1,0 +1,100 @@
+import type { At } from '../checks/at.js';
+import { checkEnum, checkText, each } from '../checks/members.js';
+import { localPath } from '../checks/text.js';
+import { descendingPath } from '../checks/text.js';
+import type { Volume } from '../volumes/volumes.js';
+
+export interface VolumeMount {
+  readonly name?: string;
+  readonly mountPath?: string;
+  readonly subPath?: string;
+  readonly subPathExpr?: string;
+  readonly mountPropagation?: string;
+}
+
+export interface VolumeDevice {
+  readonly name?: string;
+  readonly devicePath?: string;
+}
+
+interface Mounting {
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly securityContext?: { readonly privileged?: boolean };
+}
+
+const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
+
+/**
+ * What a container mounts, and which devices it sees.
+ *
+ * @param volumes Those that are right, by name.
+ */
+export function checkMounts(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+  const { volumeMounts = [], volumeDevices = [] } = container;
+  if (volumeMounts.length > 0) checkVolumeMounts(at, container, volumes);
+  if (volumeDevices.length > 0) checkVolumeDevices(at, container, volumes);
+}
+
+function checkVolumeMounts(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+  const { volumeMounts, volumeDevices = [] } = container;
+  const listAt = at.child('volumeMounts');
+  const paths = new Set<string>();
+  each(at, 'volumeMounts', volumeMounts, (mount, mountAt) => {
+    const { name = '', mountPath = '', subPath = '', subPathExpr = '' } = mount;
+    if (name === '') mountAt.required('name');
+    if (!volumes.has(name)) mountAt.notFound('name', name);
+    if (mountPath === '') mountAt.required('mountPath');
+    if (paths.has(mountPath)) mountAt.invalid('mountPath', mountPath, 'must be unique');
+    paths.add(mountPath);
+    if (volumeDevices.some((device) => device.name === name)) {
+      mountAt.invalid('name', name, 'must not already exist in volumeDevices');
+    }
+    if (volumeDevices.some((device) => device.devicePath === mountPath)) {
+      mountAt.invalid('mountPath', mountPath, 'must not already exist as a path in volumeDevices');
+    }
+    // From here on problems are reported at the list: so they always were.
+    checkText(listAt, 'subPath', subPath, localPath);
+    if (subPathExpr !== '' && subPath !== '') {
+      mountAt.invalid('subPathExpr', subPathExpr, 'subPathExpr and subPath are mutually exclusive');
+    }
+    checkText(listAt, 'subPathExpr', subPathExpr, localPath);
+    checkEnum(listAt, 'mountPropagation', mount.mountPropagation, PROPAGATIONS);
+    if (mount.mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true) {
+      listAt.forbidden(
+        'mountPropagation',
+        'Bidirectional mount propagation is available only to privileged containers',
+      );
+    }
+  });
+}
+
+function checkVolumeDevices(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+  const { volumeMounts = [], volumeDevices } = container;
+  const names = new Set<string>();
+  const paths = new Set<string>();
+  each(at, 'volumeDevices', volumeDevices, ({ name = '', devicePath = '' }, deviceAt) => {
+    if (name === '') deviceAt.required('name');
+    if (names.has(name)) deviceAt.invalid('name', name, 'must be unique');
+    const volume = volumes.get(name);
+    if (volume === undefined) deviceAt.notFound('name', name);
+    else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
+      const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      deviceAt.invalid('name', name, why);
+    }
+    if (devicePath === '') deviceAt.required('devicePath');
+    if (paths.has(devicePath)) deviceAt.invalid('devicePath', devicePath, 'must be unique');
+    if (descendingPath(devicePath).length > 0) {
+      deviceAt.invalid('devicePath', devicePath, "can not contain backsteps ('..')");
+    } else {
+      paths.add(devicePath);
+    }
+    if (volumeMounts.some((mount) => mount.name === name)) {
+      deviceAt.invalid('name', name, 'must not already exist in volumeMounts');
+    }
+    if (volumeMounts.some((mount) => mount.mountPath === devicePath)) {
+      deviceAt.invalid('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
+    }
+    if (name !== '') names.add(name);
+  });
+}

@@ -1,0 +1,73 @@
+import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { At } from '../checks/at.js';
+import { checkLabelKey } from '../checks/labels.js';
+import { checkRule, each } from '../checks/members.js';
+
+export interface NodeSelector {
+  readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | null;
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeRequirement[];
+  readonly matchFields?: readonly NodeRequirement[];
+}
+
+interface NodeRequirement {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly values?: readonly string[];
+}
+
+const NOT_AN_OPERATOR = 'not a valid selector operator';
+
+/** What an operator asks of its values. */
+const VALUES_RULES: Readonly<Record<string, (at: At, count: number) => void>> = {
+  In: needsSome,
+  NotIn: needsSome,
+  Exists: needsNone,
+  DoesNotExist: needsNone,
+  Gt: needsOne,
+  Lt: needsOne,
+};
+
+function needsSome(at: At, count: number): void {
+  if (count === 0) at.required('values', "must be specified when `operator` is 'In' or 'NotIn'");
+}
+function needsNone(at: At, count: number): void {
+  if (count > 0) at.forbidden('values', "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+}
+function needsOne(at: At, count: number): void {
+  if (count !== 1) at.required('values', "must be specified single value when `operator` is 'Lt' or 'Gt'");
+}
+
+function checkExpression({ key, operator = '', values = [] }: NodeRequirement, at: At): void {
+  const rule = Object.hasOwn(VALUES_RULES, operator) ? VALUES_RULES[operator] : undefined;
+  if (rule === undefined) at.invalid('operator', operator, NOT_AN_OPERATOR);
+  else rule(at, values.length);
+  checkLabelKey(at, 'key', key);
+}
+
+/** The one field that nodes are selected by. */
+const NAME_FIELD = 'metadata.name';
+
+function checkField({ key = '', operator = '', values = [] }: NodeRequirement, at: At): void {
+  if (operator !== 'In' && operator !== 'NotIn') {
+    at.invalid('operator', operator, NOT_AN_OPERATOR);
+  } else if (values.length !== 1) {
+    at.required('values', "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
+  }
+  if (key !== NAME_FIELD) at.invalid('key', key, 'not a valid field selector key');
+  else each(at, 'values', values, (value, valueAt) => checkRule(valueAt, '', value, dns1123Subdomain));
+}
+
+export function checkNodeSelectorTerm(term: NodeSelectorTerm, at: At): void {
+  each(at, 'matchExpressions', term.matchExpressions, checkExpression);
+  each(at, 'matchFields', term.matchFields, checkField);
+}
+
+export function checkNodeSelector(at: At, { nodeSelectorTerms }: NodeSelector): void {
+  if ((nodeSelectorTerms ?? []).length === 0) {
+    at.required('nodeSelectorTerms', 'must have at least one node selector term');
+  }
+  each(at, 'nodeSelectorTerms', nodeSelectorTerms, checkNodeSelectorTerm);
+}
