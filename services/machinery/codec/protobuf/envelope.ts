@@ -62,17 +62,29 @@ function refuseOtherType(type: string): void {
 
 /** The body of a request or of an answer: the object wrapped. */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
-  return Buffer.concat([
-    PREFIX,
-    written((writer) => {
-      writer.textField(CONTENT_TYPE, '');
-      writer.textField(CONTENT_ENCODING, '');
-      writer.bytesField(RAW, raw);
-      const mark = writer.mark();
-      writer.textField(KIND, kind);
-      writer.textField(API_VERSION, apiVersion);
-      writer.length(mark);
-      writer.tag(TYPE_META, BYTES);
-    }),
-  ]);
+  const [head, tail] = encodeEnvelopeAround(apiVersion, kind, raw.length);
+  return Buffer.concat([head, raw, tail]);
 }
+
+/** What stands before and after the object, for those who have it in pieces. */
+export function encodeEnvelopeAround(
+  apiVersion: string,
+  kind: string,
+  rawLength: number,
+): readonly [head: Buffer, tail: Buffer] {
+  const head = written((writer) => {
+    writer.integer(rawLength);
+    writer.tag(RAW, BYTES);
+    const mark = writer.mark();
+    writer.textField(KIND, kind);
+    writer.textField(API_VERSION, apiVersion);
+    writer.length(mark);
+    writer.tag(TYPE_META, BYTES);
+  });
+  return [Buffer.concat([PREFIX, head]), TAIL];
+}
+
+const TAIL = written((writer) => {
+  writer.textField(CONTENT_TYPE, '');
+  writer.textField(CONTENT_ENCODING, '');
+});
