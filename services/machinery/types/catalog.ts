@@ -6,10 +6,12 @@ import type {
   ResourceVerb,
   SelectableField,
   SubresourceDeclaration,
+  TableDeclaration,
 } from './declarations.js';
 import { LazyTypes } from './lazy-types.js';
 import { isReached, isServed } from './release.js';
 import { selectableFields } from './selectable-fields.js';
+import { tables } from './tables.js';
 
 /** One entry of data/resources.json, in the platform's words. Absent lists are empty. */
 interface ResourceEntry {
@@ -47,6 +49,7 @@ interface Sources {
   readonly translate: (platformForm: string) => string;
   readonly nameRules: NameRules;
   readonly fieldsOf: (group: string, version: string, resource: string) => readonly SelectableField[];
+  readonly tableOf: (group: string, resource: string) => TableDeclaration | undefined;
 }
 
 const named = (group: string): string => (group === '' ? 'core' : group);
@@ -99,9 +102,10 @@ function lifeOf(
 }
 
 function declare(entry: ResourceEntry, sources: Sources): ResourceDeclaration {
-  const { translate, fieldsOf } = sources;
+  const { translate, fieldsOf, tableOf } = sources;
   const group = translate(entry.group);
   const storage = storageOf(entry);
+  const table = tableOf(storage.group, entry.resource);
   return {
     group,
     version: entry.version,
@@ -119,6 +123,7 @@ function declare(entry: ResourceEntry, sources: Sources): ResourceDeclaration {
     storage: { group: translate(storage.group), version: storage.version },
     ...lifeOf(entry, sources),
     selectableFields: entry.verbs.includes('list') ? fieldsOf(entry.group, entry.version, entry.resource) : [],
+    ...(table === undefined ? {} : { table }),
     ...rulesOf(entry, sources),
   };
 }
@@ -132,6 +137,7 @@ export function loadCatalog(vocabulary: Vocabulary): Catalog {
     translate: vocabulary.translate,
     nameRules: readData<NameRules>('name-rules.json'),
     fieldsOf: selectableFields(),
+    tableOf: tables(vocabulary.translate),
   };
   return {
     types: new LazyTypes(vocabulary.name === 'platform' ? undefined : vocabulary.translate),

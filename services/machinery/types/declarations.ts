@@ -105,6 +105,8 @@ export interface ResourceDeclaration {
   readonly servedByDefault: boolean;
   /** Field-selector keys: key -> path of the value in this version's object, as a function would read it. */
   readonly selectableFields: readonly SelectableField[];
+  /** Absent: objects are shown by name and age alone. */
+  readonly table?: TableDeclaration;
   readonly nameRule: string;
   /** Longest name where the kind has a bound of its own. */
   readonly nameMax?: number;
@@ -112,6 +114,32 @@ export interface ResourceDeclaration {
   readonly unconditionalUpdate: boolean;
   /** PUT of an object that does not exist creates it. */
   readonly createOnUpdate: boolean;
+}
+
+/** One column of the table that clients print objects in. */
+export interface ColumnDeclaration {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  /** What a string is, e.g. `name` for the object's own. */
+  readonly format?: string;
+  /** 0, or absent, is always shown; higher ones only where there is room. */
+  readonly priority?: number;
+  readonly description: string;
+  /** Where the values stand in an object of the STORAGE version, e.g. `spec.containers[*].name`. */
+  readonly path?: string | readonly string[];
+  /** Name of the function that makes the cell of them; absent: the first value that is there is the cell. */
+  readonly show?: string;
+  /** What that function has to know besides. */
+  readonly args?: readonly string[];
+  /** The cell where there is nothing to show; absent: the zero of the type. */
+  readonly or?: string | number | boolean | null;
+}
+
+/** How objects of a resource are shown as a table. */
+export interface TableDeclaration {
+  readonly columns: readonly ColumnDeclaration[];
+  /** Name of the function that tells conditions of a row. */
+  readonly conditions?: string;
 }
 
 export interface SelectableField {
