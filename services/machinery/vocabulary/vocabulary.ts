@@ -25,7 +25,17 @@ export interface Vocabulary extends Words {
 }
 
 /** What kubectl has built in. Bodies and schemas in the default vocabulary are understood by it, if they carry these. */
-const KUBECTL = { protobufMediaType: 'application/vnd.kubernetes.protobuf', extensionPrefix: 'x-kubernetes-' } as const;
+const KUBECTL = {
+  protobufMediaType: 'application/vnd.kubernetes.protobuf',
+  extensionPrefix: 'x-kubernetes-',
+  metaGroup: 'meta.k8s.io',
+} as const;
+
+/** What clients may say in an Accept header whatever the vocabulary; they are answered in the word that they use. */
+export const CLIENT_WORDS = {
+  metaGroups: [WORDS.metaGroup, KUBECTL.metaGroup],
+  protobufMediaTypes: [WORDS.protobufMediaType, KUBECTL.protobufMediaType],
+} as const;
 
 const translators: Readonly<Record<VocabularyName, () => (platformForm: string) => string>> = {
   platform: () => (form) => form,
