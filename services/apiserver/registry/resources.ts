@@ -18,6 +18,8 @@ export interface ServedResource {
   readonly apiVersion: string;
   /** Whether stored bytes are what this version shows. */
   readonly servesStorageVersion: boolean;
+  /** What its type is declared among. */
+  readonly types: Catalog['types'];
   /**
    * Checks a parsed body and brings it into this version's shape.
    *
@@ -112,6 +114,7 @@ function servedResource(
     stored,
     apiVersion,
     servesStorageVersion: declaration === hub,
+    types: catalog.types,
     decode: (body, onUnknown) => decodeAs(catalog, declaration, apiVersion, body, onUnknown),
     toStorage: (object) => converter.convert(object, declaration, hub),
     fromStorage: (object) => converter.convert(object, hub, declaration),
