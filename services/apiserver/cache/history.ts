@@ -52,7 +52,12 @@ export class Change {
   /** The object left a selection: its state before the change, under the change's revision. */
   get leavingFrame(): Buffer {
     if (this.deleted || this.previous === undefined) return this.frame;
-    return (this.#leaving ??= encodeFrame('DELETED', this.previous.at(this.revision)));
+    return (this.#leaving ??= encodeFrame('DELETED', this.left));
+  }
+
+  /** What a DELETED event shows of it. */
+  get left(): CachedObject {
+    return this.deleted ? this.object : (this.previous ?? this.object).at(this.revision);
   }
 
   /** Bytes that only the history keeps alive, roughly. */

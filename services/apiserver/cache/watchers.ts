@@ -1,4 +1,5 @@
-import type { Change, History } from './history.js';
+import type { CachedObject } from './cached-object.js';
+import type { Change, ChangeType, History } from './history.js';
 import type { ObjectFilter } from './ordered.js';
 
 /** Which changes a watcher wants. Watchers with equal `id` and scope share every decision; '' selects everything. */
@@ -25,6 +26,15 @@ export const STORED_JSON: FrameEncoder = {
   encode: (change, as) =>
     as === 'same' ? change.frame : as === 'entering' ? change.enteringFrame : change.leavingFrame,
 };
+
+/** Frames in another form than the cache's own. */
+export const frameEncoder = (id: string, event: (type: ChangeType, object: CachedObject) => Buffer): FrameEncoder => ({
+  id,
+  encode: (change, as) => {
+    if (as === 'entering') return event('ADDED', change.object);
+    return as === 'same' ? event(change.type, change.object) : event('DELETED', change.left);
+  },
+});
 
 /** The receiving end of a watch. */
 export interface WatchSink {

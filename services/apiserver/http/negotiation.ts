@@ -1,6 +1,7 @@
 import { StatusError } from '../../machinery/meta/status.js';
+import { CLIENT_WORDS } from '../../machinery/vocabulary/vocabulary.js';
 
-/** A form that answers can take. */
+/** A form that every answer can take. */
 export type AnswerType = 'application/json' | 'application/yaml';
 const ANSWER_TYPES: readonly AnswerType[] = ['application/json', 'application/yaml'];
 
@@ -55,21 +56,118 @@ export function firstMatch<T extends string>(range: MediaRange, offered: readonl
   return offered.find((type) => type === range.type);
 }
 
-/** A request for another view of the object (`as=Table`): a server that lacks it goes on to the next range. */
-const wantsAnotherView = (range: MediaRange): boolean => range.parameters.has('as');
+/** Which part of an object is shown, and how. */
+export type ViewName = 'object' | 'metadata' | 'table';
+
+/** How to answer a request about objects. */
+export interface Form {
+  readonly view: ViewName;
+  /** What a table or partial object says it is, in the client's own word: `meta.platform.io/v1`; '' for the object itself. */
+  readonly apiVersion: string;
+  readonly encoding: 'json' | 'yaml' | 'protobuf';
+  /** The media type to answer with; of Protobuf the one that the client named. */
+  readonly type: string;
+}
+
+/** What there is to answer with. */
+export interface Offer {
+  readonly of: 'object' | 'list' | 'watch';
+  /** Not every type has a form in Protobuf; its metadata always has. */
+  readonly protobuf: boolean;
+}
+
+const ENCODINGS: ReadonlyMap<string, Form['encoding']> = new Map<string, Form['encoding']>([
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ...CLIENT_WORDS.protobufMediaTypes.map((type): [string, 'protobuf'] => [type, 'protobuf']),
+]);
+const MEDIA_TYPES: readonly string[] = [...ENCODINGS.keys()];
+const PARTIAL_KINDS: Readonly<Record<Offer['of'], string>> = {
+  object: 'PartialObjectMetadata',
+  list: 'PartialObjectMetadataList',
+  watch: 'PartialObjectMetadata',
+};
+/** Versions of the meta group that have tables and partial objects. */
+const VIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
+const META_GROUPS: readonly string[] = CLIENT_WORDS.metaGroups;
 
 /**
- * How to answer a request about objects.
+ * The first form in the client's order that can be had.
+ *
+ * @throws {StatusError} NotAcceptable
+ */
+export function negotiateForm(accept: string | undefined, offer: Offer): Form {
+  const question = `${offer.of} ${String(offer.protobuf)} ${accept ?? ''}`;
+  const known = keptForms.get(question);
+  if (known !== undefined) return known;
+  for (const range of mediaRanges(accept)) {
+    const form = formFor(range, offer);
+    if (form === undefined) continue;
+    if (keptForms.size >= KEPT_HEADERS) keptForms.clear();
+    keptForms.set(question, form);
+    return form;
+  }
+  throw notAcceptable(supported(offer));
+}
+const keptForms = new Map<string, Form>();
+
+function formFor(range: MediaRange, offer: Offer): Form | undefined {
+  const { parameters } = range;
+  const stream = parameters.get('stream') ?? '';
+  if (stream !== '' && stream !== 'watch') return undefined;
+  const view = viewOf(parameters, offer);
+  if (view === undefined) return undefined;
+  const apiVersion = view === 'object' ? '' : `${parameters.get('g') ?? ''}/${parameters.get('v') ?? ''}`;
+  const type = firstMatch(range, MEDIA_TYPES.filter((t) => canEncode(ENCODINGS.get(t), view, offer))); // prettier-ignore
+  const encoding = type === undefined ? undefined : ENCODINGS.get(type);
+  return type === undefined || encoding === undefined ? undefined : { view, apiVersion, encoding, type };
+}
+
+/** undefined for a view that nobody knows. */
+function viewOf(parameters: MediaRange['parameters'], offer: Offer): ViewName | undefined {
+  const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name));
+  if (as === undefined && group === undefined && version === undefined) return 'object';
+  if (!META_GROUPS.includes(group ?? '') || !VIEW_VERSIONS.includes(version ?? '')) return undefined;
+  if (as === 'Table') return 'table';
+  return as === PARTIAL_KINDS[offer.of] ? 'metadata' : undefined;
+}
+
+/** Tables have no form in Protobuf, and YAML has no way to tell where an event of a watch ends. */
+function canEncode(encoding: Form['encoding'] | undefined, view: ViewName, offer: Offer): boolean {
+  if (encoding === 'yaml') return offer.of !== 'watch';
+  if (encoding === 'protobuf') return view === 'metadata' || (view === 'object' && offer.protobuf);
+  return true;
+}
+
+function supported(offer: Offer): readonly string[] {
+  const types = MEDIA_TYPES.filter((type) => canEncode(ENCODINGS.get(type), 'object', offer));
+  return offer.of === 'watch' ? types.map((type) => `${type};stream=watch`) : types;
+}
+
+const ANY_OFFERS: readonly Offer[] = [
+  { of: 'object', protobuf: true },
+  { of: 'list', protobuf: true },
+];
+
+/**
+ * JSON or YAML, for answers that have no other form: what the client puts first, or else JSON when it accepts anything
+ * that answers about objects can be. So a request may be refused here before anything is done about it.
  *
  * @throws {StatusError} NotAcceptable
  */
 export function negotiate(accept: string | undefined): AnswerType {
-  for (const range of mediaRanges(accept)) {
+  const ranges = mediaRanges(accept);
+  for (const range of ranges) {
     const type = wantsAnotherView(range) ? undefined : firstMatch(range, ANSWER_TYPES);
     if (type !== undefined) return type;
   }
-  throw notAcceptable(ANSWER_TYPES);
+  if (ranges.some((range) => ANY_OFFERS.some((offer) => formFor(range, offer) !== undefined)))
+    return 'application/json';
+  throw notAcceptable(MEDIA_TYPES);
 }
+
+/** A request for another view of the object (`as=Table`): a server that lacks it goes on to the next range. */
+const wantsAnotherView = (range: MediaRange): boolean => range.parameters.has('as');
 
 export const notAcceptable = (offered: readonly string[]): StatusError =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);

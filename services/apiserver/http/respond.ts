@@ -1,10 +1,16 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import type { JsonObject } from '../../machinery/meta/object.js';
 import { REASONS, type StatusError } from '../../machinery/meta/status.js';
+import { encodeEnvelope } from '../../machinery/codec/protobuf/envelope.js';
+import { encodeProtobuf } from '../../machinery/codec/protobuf/encode.js';
+import { META_TYPES } from '../../machinery/types/meta-types.js';
 import type { Context } from '../pipeline/request.js';
-import type { AnswerType } from './negotiation.js';
+import { negotiateForm, type Form } from './negotiation.js';
 
 const compress = promisify(gzip);
+const JSON_TYPE = 'application/json';
+const YAML = 'application/yaml';
 /** A list of this size goes out in pieces. */
 const STREAM_FROM_BYTES = 64 * 1024;
 const WRITE_BYTES = 48 * 1024;
@@ -17,14 +23,20 @@ const flag = (value: string | null): boolean => value !== null && value !== '0' 
 /** `?pretty`, `?pretty=true`, `?pretty=1` */
 export const wantsPretty = (ctx: Context): boolean => flag(ctx.state.query.get('pretty'));
 
-/** Answers with JSON bytes, in the form that was asked for. The bytes may be shared: they are not written to. */
-export async function respondJson(ctx: Context, code: number, json: Buffer, type: AnswerType): Promise<void> {
-  const asItIs = type === 'application/json' && json.length < GZIP_FROM_BYTES && !wantsPretty(ctx);
-  send(ctx, code, type, asItIs ? json : await compressed(ctx, await inForm(ctx, json, type)));
+/** Whether the bytes of a body are not what is sent: JSON may be asked for as YAML, or in a form for people. */
+const isRewritten = (ctx: Context, type: string): boolean => type === YAML || (type === JSON_TYPE && wantsPretty(ctx));
+
+/**
+ * Answers with bytes: JSON for the types of JSON and YAML, for any other type what it is. They may be shared: they are not
+ * written to.
+ */
+export async function respondJson(ctx: Context, code: number, body: Buffer, type: string): Promise<void> {
+  const asItIs = body.length < GZIP_FROM_BYTES && !isRewritten(ctx, type);
+  send(ctx, code, type, asItIs ? body : await compressed(ctx, await inForm(ctx, body, type)));
 }
 
 /** Written here and not by the framework: its setters are a tenth of the time that a cached read takes. */
-function send(ctx: Context, code: number, type: AnswerType, body: Buffer): void {
+function send(ctx: Context, code: number, type: string, body: Buffer): void {
   ctx.respond = false;
   ctx.res.writeHead(code, {
     'Cache-Control': 'no-cache, private',
@@ -38,9 +50,9 @@ function send(ctx: Context, code: number, type: AnswerType, body: Buffer): void 
  * The same for a long answer in pieces. They go out as the connection takes them, without a copy of the whole: many
  * clients may be listing at once, and the pieces are shared among them.
  */
-export async function respondPieces(ctx: Context, pieces: readonly Buffer[], type: AnswerType): Promise<void> {
+export async function respondPieces(ctx: Context, pieces: readonly Buffer[], type: string): Promise<void> {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const plain = type === 'application/json' && !wantsPretty(ctx) && !wantsGzip(ctx, length);
+  const plain = !isRewritten(ctx, type) && !wantsGzip(ctx, length);
   if (!plain || length < STREAM_FROM_BYTES) return respondJson(ctx, 200, Buffer.concat(pieces, length), type);
   setHeaders(ctx, 200, type);
   ctx.set('Content-Length', String(length));
@@ -97,18 +109,21 @@ async function drained(res: Context['res']): Promise<boolean> {
   });
 }
 
-function setHeaders(ctx: Context, code: number, type: AnswerType): void {
+function setHeaders(ctx: Context, code: number, type: string): void {
   ctx.status = code;
   ctx.set('Cache-Control', 'no-cache, private');
   ctx.set('Content-Type', type);
 }
 
-async function inForm(ctx: Context, json: Buffer, type: AnswerType): Promise<Buffer> {
-  if (type === 'application/yaml') {
-    const { stringify } = await import('yaml'); // few ask for it, and it is slow to load
-    return Buffer.from(stringify(JSON.parse(json.toString('utf8')), { aliasDuplicateObjects: false }));
-  }
-  return wantsPretty(ctx) ? Buffer.from(`${JSON.stringify(JSON.parse(json.toString('utf8')), null, 2)}\n`) : json;
+async function inForm(ctx: Context, body: Buffer, type: string): Promise<Buffer> {
+  if (!isRewritten(ctx, type)) return body;
+  const value: unknown = JSON.parse(body.toString('utf8'));
+  return type === YAML ? yamlOf(value) : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+async function yamlOf(value: unknown): Promise<Buffer> {
+  const { stringify } = await import('yaml'); // few ask for it, and it is slow to load
+  return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
 }
 
 const wantsGzip = (ctx: Context, length: number): boolean =>
@@ -121,13 +136,34 @@ async function compressed(ctx: Context, body: Buffer): Promise<Buffer> {
   return compress(body, GZIP_OPTIONS);
 }
 
+/** A Status wrapped as Protobuf bodies are. */
+export const protobufStatus = (status: object): Buffer =>
+  encodeEnvelope('v1', 'Status', encodeProtobuf(META_TYPES, 'meta/v1.Status', status as JsonObject)); // plain data
+
+/** What failures are told in when the client accepts nothing that we have. */
+const AS_JSON = { encoding: 'json', type: JSON_TYPE } as const;
+
+/** A Status in the encoding that was asked for. */
+async function encodedStatus(status: object, encoding: Form['encoding']): Promise<Buffer> {
+  if (encoding === 'protobuf') return protobufStatus(status);
+  return encoding === 'yaml' ? yamlOf(status) : Buffer.from(JSON.stringify(status));
+}
+
+function formOfFailure(ctx: Context): Pick<Form, 'encoding' | 'type'> {
+  try {
+    return negotiateForm(ctx.get('Accept'), { of: 'object', protobuf: true });
+  } catch {
+    return AS_JSON;
+  }
+}
+
 /** Answers with a failure. Works at any point before the first byte of an answer. */
-export function respondStatus(ctx: Context, error: StatusError): void {
-  ctx.status = error.code;
-  ctx.set('Cache-Control', 'no-cache, private');
-  ctx.set('Content-Type', 'application/json');
+export async function respondStatus(ctx: Context, error: StatusError): Promise<void> {
+  const { encoding, type } = formOfFailure(ctx);
+  const body = await encodedStatus(error.body(), encoding);
+  setHeaders(ctx, error.code, type);
   const retry = error.details?.retryAfterSeconds;
   if (retry !== undefined) ctx.set('Retry-After', String(retry));
   if (error.code === REASONS.Unauthorized) ctx.set('WWW-Authenticate', 'Bearer');
-  ctx.body = Buffer.from(JSON.stringify(error.body()));
+  ctx.body = body;
 }

@@ -20,11 +20,11 @@ export class OpenStreams {
    * Takes the answer out of the framework's hands: it is written piece by piece, so nobody else may answer any more. The
    * headers leave at once: a client must see that its watch stands before anything happens.
    */
-  open(ctx: Context): AnswerStream {
+  open(ctx: Context, type: string): AnswerStream {
     const { res } = ctx;
     ctx.respond = false;
     res.statusCode = 200;
-    res.setHeader('Content-Type', 'application/json');
+    res.setHeader('Content-Type', type);
     res.setHeader('Cache-Control', 'no-cache, private');
     res.flushHeaders();
     const stream: AnswerStream = {

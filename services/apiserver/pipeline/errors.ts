@@ -17,7 +17,7 @@ export const respondToErrors =
       const status = asStatus(err);
       if (status.reason === 'InternalError') log.error('Request failed', { err, method: ctx.method, path: ctx.path });
       if (ctx.headerSent) ctx.res.destroy();
-      else respondStatus(ctx, status);
+      else await respondStatus(ctx, status);
     }
   };
 

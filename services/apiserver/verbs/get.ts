@@ -1,12 +1,12 @@
-import { negotiate } from '../http/negotiation.js';
 import { answerObject } from './answers.js';
 import { resourceVersionParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
+import { negotiateView } from '../views/views.js';
 
 export const get =
   ({ reader }: VerbDeps): VerbHandler =>
   async (ctx, { namespace, name }, served) => {
-    negotiate(ctx.get('Accept')); // refuse before anything is read
+    negotiateView(ctx, served, 'object'); // refuse before anything is read
     const at = resourceVersionParameter(ctx.state.query);
     await answerObject(ctx, served, await reader.get(served.stored, namespace, name, at));
   };

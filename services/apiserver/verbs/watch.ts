@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { badRequest, expired } from '../../machinery/meta/status.js';
-import type { ApiObject } from '../../machinery/meta/object.js';
-import { encodeFrame, type Change } from '../cache/history.js';
-import type { CachedObject } from '../cache/cached-object.js';
-import { STORED_JSON, type FrameEncoder, type GroupKey } from '../cache/watchers.js';
-import { negotiate } from '../http/negotiation.js';
+import { frameEncoder, STORED_JSON, type FrameEncoder, type GroupKey, type WatchSink } from '../cache/watchers.js';
+import type { Form } from '../http/negotiation.js';
 import type { AnswerStream } from '../http/stream.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { watchStart } from '../registry/read-table.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WatchBegin, WatchSession } from '../registry/watch-service.js';
+import type { View } from '../views/view.js';
+import { negotiateView, type Negotiated } from '../views/views.js';
 import { booleanParameter, integerParameter, resourceVersionParameter, selection } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -30,16 +29,16 @@ interface WatchParameters {
 export const watch =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiate(ctx.get('Accept'));
+    const negotiated = negotiateView(ctx, served, 'watch');
     const p = watchParameters(ctx.state.query);
-    const key = groupKey(ctx, request, served);
+    const key = groupKey(ctx, request, served, negotiated);
     const fresh = p.initialEvents === 'send' ? p.resourceVersion === undefined : needsFresh(p);
     if (fresh) await deps.reader.whenFresh();
     const deadline = Date.now() + p.timeoutMs;
-    const stream = deps.streams.open(ctx);
+    const stream = deps.streams.open(ctx, streamType(negotiated.form));
     try {
       if (!(await reachVersion(deps, p, deadline, stream))) return;
-      await follow(deps, served, key, p, deadline, stream);
+      await follow(deps, { served, view: negotiated.view, key, p, deadline }, stream);
     } finally {
       stream.end();
     }
@@ -69,11 +68,19 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const needsFresh = (p: WatchParameters): boolean =>
   p.initialEvents === 'byTable' && watchStart(p.resourceVersion) === 'GetStateMostRecent';
 
-function groupKey(ctx: Context, request: ResourceRequest, served: ServedResource): GroupKey {
+/** Streams of JSON do not say that they are streams: clients know no such type. */
+const streamType = ({ encoding, type }: Form): string => (encoding === 'json' ? type : `${type};stream=watch`);
+
+function groupKey(
+  ctx: Context,
+  request: ResourceRequest,
+  served: ServedResource,
+  { form, view }: Negotiated,
+): GroupKey {
   const selected = selection(ctx.state.query, served.declaration);
   const name = request.name === '' ? selected.name : request.name;
   const namespace = request.namespace === '' ? selected.namespace : request.namespace;
-  return { scope: { namespace, name }, filter: selected.filter, encoder: encoderFor(served) };
+  return { scope: { namespace, name }, filter: selected.filter, encoder: encoderFor(served, form, view) };
 }
 
 /** A version that nobody has seen may still come: until the watch's own end. */
@@ -92,43 +99,59 @@ async function reachVersion(
   return true;
 }
 
+/** A watch that may begin. */
+interface Watch {
+  readonly served: ServedResource;
+  readonly view: View;
+  readonly key: GroupKey;
+  readonly p: WatchParameters;
+  /** Milliseconds of the epoch. */
+  readonly deadline: number;
+}
+
 /** Runs the watch until its time is over or either side ends it. */
-async function follow(
-  { watches, vocabulary, watchMetrics }: VerbDeps,
-  served: ServedResource,
-  key: GroupKey,
-  p: WatchParameters,
-  deadline: number,
-  stream: AnswerStream,
-): Promise<void> {
-  const bookmark = (annotations?: Record<string, string>): Buffer =>
-    bookmarkFrame(served, watches.revision, annotations);
+async function follow(deps: VerbDeps, w: Watch, stream: AnswerStream): Promise<void> {
+  const { watches, vocabulary } = deps;
+  const bookmark = (annotations?: Record<string, string>): Buffer => w.view.bookmark(watches.revision, annotations);
   const over = new AbortController();
   const stop = (): void => over.abort();
-  const sink = {
-    write: (frames: Buffer, count: number): boolean => {
-      watchMetrics.sent(served.declaration, count);
-      return stream.write(frames);
-    },
-    expired: (): void => {
-      stream.write(expiredFrame());
-      stop();
-    },
-  };
-  const endMark = p.initialEvents === 'send' && p.bookmarks;
+  const sink = sinkOf(deps, w, stream, stop);
+  const endMark = w.p.initialEvents === 'send' && w.p.bookmarks;
   const mark = { after: () => bookmark({ [vocabulary.initialEventsEndAnnotation]: 'true' }) };
-  const begin: WatchBegin = wantsState(p)
-    ? { at: 'state', encodeInitial: (o) => encodeAs(served, 'ADDED', o), ...(endMark ? mark : {}) }
-    : { at: 'change', revision: p.resourceVersion ?? watches.revision };
-  const session = watches.start(served.stored, key, begin, sink);
+  const begin: WatchBegin = wantsState(w.p)
+    ? { at: 'state', encodeInitial: (o) => w.view.event('ADDED', o), ...(endMark ? mark : {}) }
+    : { at: 'change', revision: w.p.resourceVersion ?? watches.revision };
+  const session = watches.start(w.served.stored, w.key, begin, sink);
   stream.onDrain(() => session.resume());
   stream.onClose(stop);
   try {
     session.resume();
-    await untilOver(session, p, deadline, over.signal, () => sink.write(bookmark(), 1));
+    await untilOver(session, w.p, w.deadline, over.signal, () => sink.write(bookmark(), 1));
   } finally {
     session.close();
   }
+}
+
+/** Everything that a watch sends goes through here, so the first of it is known. */
+function sinkOf(
+  { watchMetrics }: VerbDeps,
+  { served, view }: Watch,
+  stream: AnswerStream,
+  stop: () => void,
+): WatchSink {
+  let opening = view.opening;
+  return {
+    write: (frames, count) => {
+      watchMetrics.sent(served.declaration, count);
+      const shown = opening?.(frames) ?? frames;
+      opening = undefined;
+      return stream.write(shown);
+    },
+    expired: () => {
+      stream.write(view.error(HISTORY_IS_GONE));
+      stop();
+    },
+  };
 }
 
 const wantsState = (p: WatchParameters): boolean =>
@@ -154,49 +177,14 @@ async function untilOver(
   }
 }
 
-function bookmarkFrame(
-  { declaration, apiVersion }: ServedResource,
-  at: number,
-  annotations?: Record<string, string>,
-): Buffer {
-  const metadata = {
-    resourceVersion: String(at),
-    creationTimestamp: null,
-    ...(annotations === undefined ? {} : { annotations }),
-  };
-  const object = { kind: declaration.kind, apiVersion, metadata };
-  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
-}
+const HISTORY_IS_GONE = expired('too old resource version: the history that was asked for is gone').body();
 
-function expiredFrame(): Buffer {
-  const object = expired('too old resource version: the history that was asked for is gone').body();
-  return Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`);
-}
+/** One encoder per view: watchers that share a group must share it. */
+const encoders = new WeakMap<View, FrameEncoder>();
 
-/** One encoder per served version: watchers that share a group must share it. */
-const encoders = new WeakMap<ServedResource, FrameEncoder>();
-
-function encoderFor(served: ServedResource): FrameEncoder {
-  if (served.servesStorageVersion) return STORED_JSON;
-  let encoder = encoders.get(served);
-  if (encoder === undefined) {
-    encoder = { id: `json ${served.apiVersion}`, encode: (change, as) => encodeChange(served, change, as) };
-    encoders.set(served, encoder);
-  }
+function encoderFor(served: ServedResource, form: Form, view: View): FrameEncoder {
+  if (served.servesStorageVersion && form.view === 'object' && form.encoding === 'json') return STORED_JSON;
+  let encoder = encoders.get(view);
+  if (encoder === undefined) encoders.set(view, (encoder = frameEncoder(view.id, view.event)));
   return encoder;
-}
-
-function encodeChange(served: ServedResource, change: Change, as: 'same' | 'entering' | 'leaving'): Buffer {
-  if (as === 'entering') return encodeAs(served, 'ADDED', change.object);
-  if (as === 'same') return encodeAs(served, change.type, change.object);
-  return encodeAs(
-    served,
-    'DELETED',
-    change.deleted ? change.object : (change.previous ?? change.object).at(change.revision),
-  );
-}
-
-function encodeAs(served: ServedResource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: CachedObject): Buffer {
-  if (served.servesStorageVersion) return encodeFrame(type, object);
-  return Buffer.from(`${JSON.stringify({ type, object: served.fromStorage(object.parse() as ApiObject) })}\n`);
 }

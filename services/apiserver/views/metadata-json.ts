@@ -1,0 +1,44 @@
+import type { CachedObject } from '../cache/cached-object.js';
+import { ByteWriter } from './byte-writer.js';
+import { jsonError, jsonFrame } from './json-frames.js';
+import { metadataOf, type Shown } from './shown.js';
+import { inSlices } from './slices.js';
+import { listMeta, markObject, type View } from './view.js';
+
+const KIND = 'PartialObjectMetadata';
+const LIST_END = Buffer.from(']}');
+
+/** What stands before the metadata of a partial object. */
+export const partialHead = (apiVersion: string): string =>
+  `{"kind":"${KIND}","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
+
+/** Objects without anything but their metadata, in JSON. Nothing is parsed for it. */
+export function metadataAsJson(apiVersion: string): View {
+  const head = partialHead(apiVersion);
+  const headBytes = Buffer.from(head);
+  const one = (shown: Shown): Buffer => Buffer.concat([headBytes, metadataOf(shown), OBJECT_END]);
+  const items = (objects: readonly CachedObject[]): Buffer => {
+    const writer = new ByteWriter();
+    for (const object of objects) {
+      writer.text(`,${head}`);
+      writer.bytes(metadataOf(object));
+      writer.text('}');
+    }
+    return writer.finish();
+  };
+  return {
+    id: `metadata json ${apiVersion}`,
+    one,
+    list: async (page, isGone) => {
+      const listHead = JSON.stringify({ kind: `${KIND}List`, apiVersion, metadata: listMeta(page) });
+      const [first, ...rest] = await inSlices(page.objects(), items, isGone);
+      const start = Buffer.from(`${listHead.slice(0, -1)},"items":[`);
+      return [start, ...(first === undefined ? [] : [first.subarray(1)]), ...rest, LIST_END];
+    },
+    event: (type, object) => jsonFrame(type, one(object)),
+    bookmark: (at, annotations) =>
+      jsonFrame('BOOKMARK', JSON.stringify(markObject({ kind: KIND, apiVersion }, at, annotations))),
+    error: jsonError,
+  };
+}
+const OBJECT_END = Buffer.from('}');

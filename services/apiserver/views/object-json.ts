@@ -1,0 +1,45 @@
+import type { CachedObject } from '../cache/cached-object.js';
+import type { Page } from '../registry/reader.js';
+import type { ServedResource } from '../registry/resources.js';
+import { jsonError, jsonFrame } from './json-frames.js';
+import { inServedVersion, jsonOf } from './shown.js';
+import { inSlices } from './slices.js';
+import { listMeta, markObject, type View } from './view.js';
+
+const LIST_END = Buffer.from(']}');
+
+/** Objects as they are, in JSON. */
+export const objectsAsJson = (served: ServedResource): View => ({
+  id: `json ${served.apiVersion}`,
+  one: (shown) => jsonOf(served, shown),
+  list: (page, isGone) => listPieces(served, page, isGone),
+  event: (type, object) => jsonFrame(type, jsonOf(served, object)),
+  bookmark: (at, annotations) => jsonFrame('BOOKMARK', JSON.stringify(markObject(named(served), at, annotations))),
+  error: jsonError,
+});
+
+const named = ({ declaration: { kind }, apiVersion }: ServedResource): { kind: string; apiVersion: string } => ({
+  kind,
+  apiVersion,
+});
+
+async function listPieces(served: ServedResource, page: Page, isGone: () => boolean): Promise<Buffer[]> {
+  const { declaration, apiVersion } = served;
+  const head = JSON.stringify({ kind: declaration.listKind, apiVersion, metadata: listMeta(page) });
+  const items = served.servesStorageVersion
+    ? page.items()
+    : await inSlices(page.objects(), (slice) => convertedItems(served, slice), isGone);
+  const parts: Buffer[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
+  for (const piece of items) parts.push(parts.length === 1 ? piece.subarray(1) : piece); // no comma before the first
+  parts.push(LIST_END);
+  return parts;
+}
+
+/** Each with a comma in front. */
+function convertedItems(served: ServedResource, objects: readonly CachedObject[]): Buffer {
+  const texts = objects.map((object) => {
+    const { kind, apiVersion, ...item } = inServedVersion(served, object);
+    return `,${JSON.stringify(item)}`;
+  });
+  return Buffer.from(texts.join(''));
+}

@@ -1,0 +1,103 @@
+import type { CachedObject } from '../cache/cached-object.js';
+import type { Page } from '../registry/reader.js';
+import type { ServedResource } from '../registry/resources.js';
+import { columnsOf } from '../table/columns.js';
+import { rowsOf, type Rows } from '../table/rows.js';
+import { ByteWriter } from './byte-writer.js';
+import { jsonError, jsonFrame } from './json-frames.js';
+import { partialHead } from './metadata-json.js';
+import { jsonOf, metadataOf, versionOf, type Shown } from './shown.js';
+import { inSlices } from './slices.js';
+import { listMeta, markObject, type ListMeta, type View } from './view.js';
+
+/** What of its object a row carries. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+const END = Buffer.from(']}');
+const NO_DEFINITIONS = '"columnDefinitions":null';
+
+/** Objects as rows for people to read, in JSON. */
+export function objectsAsTable(served: ServedResource, apiVersion: string, include: IncludeObject): View {
+  const { definitions } = columnsOf(served.declaration.table);
+  const table = new TableView(served, apiVersion, include);
+  const one = (shown: Shown, shownDefinitions: string): Buffer =>
+    Buffer.concat([table.head({ resourceVersion: versionOf(shown) }, shownDefinitions), table.row(shown), END]);
+  return {
+    id: `table ${served.apiVersion} ${apiVersion} ${include}`,
+    one: (shown) => one(shown, definitions),
+    list: (page, isGone) => table.list(page, definitions, isGone),
+    event: (type, object) => jsonFrame(type, one(object, 'null')),
+    bookmark: (at, annotations) => {
+      const { kind } = served.stored.hub;
+      const mark = markObject({ kind, apiVersion: served.apiVersion }, at, annotations);
+      return jsonFrame('BOOKMARK', one(mark, 'null'));
+    },
+    error: jsonError,
+    opening: (frames) => withDefinitions(frames, definitions),
+  };
+}
+
+/** Columns are told in the first event of a watch. They stand before anything that a client could have written. */
+function withDefinitions(frames: Buffer, definitions: string): Buffer {
+  const at = frames.indexOf(NO_DEFINITIONS);
+  const end = at + NO_DEFINITIONS.length;
+  const shown = Buffer.from(`"columnDefinitions":${definitions}`);
+  return Buffer.concat([frames.subarray(0, at), shown, frames.subarray(end)]);
+}
+
+class TableView {
+  readonly #served: ServedResource;
+  readonly #apiVersion: string;
+  readonly #include: IncludeObject;
+  readonly #rows: Rows;
+  readonly #partialHead: string;
+
+  constructor(served: ServedResource, apiVersion: string, include: IncludeObject) {
+    this.#served = served;
+    this.#apiVersion = apiVersion;
+    this.#include = include;
+    this.#rows = rowsOf(served.declaration.table);
+    this.#partialHead = partialHead(apiVersion);
+  }
+
+  /** Everything up to the first row. */
+  head(metadata: ListMeta, definitions: string): Buffer {
+    const head = JSON.stringify({ kind: 'Table', apiVersion: this.#apiVersion, metadata });
+    return Buffer.from(`${head.slice(0, -1)},"columnDefinitions":${definitions},"rows":[`);
+  }
+
+  row(shown: Shown): Buffer {
+    const writer = new ByteWriter();
+    this.#write(writer, shown, Date.now());
+    return writer.finish();
+  }
+
+  async list(page: Page, definitions: string, isGone: () => boolean): Promise<Buffer[]> {
+    const nowMs = Date.now(); // one for all rows
+    const [first, ...rest] = await inSlices(page.objects(), (slice) => this.#slice(slice, nowMs), isGone);
+    const rows = first === undefined ? [] : [first.subarray(1), ...rest]; // no comma before the first
+    return [this.head(listMeta(page), definitions), ...rows, END];
+  }
+
+  #slice(objects: readonly CachedObject[], nowMs: number): Buffer {
+    const writer = new ByteWriter();
+    for (const object of objects) {
+      writer.text(',');
+      this.#write(writer, object, nowMs);
+    }
+    return writer.finish();
+  }
+
+  #write(writer: ByteWriter, shown: Shown, nowMs: number): void {
+    writer.text(`{${this.#rows.text(shown, nowMs)},"object":`);
+    if (this.#include === 'None') writer.text('null}');
+    else if (this.#include === 'Object') {
+      writer.bytes(jsonOf(this.#served, shown));
+      writer.text('}');
+    } else {
+      writer.text(this.#partialHead);
+      writer.bytes(metadataOf(shown));
+      writer.text('}}');
+    }
+  }
+}

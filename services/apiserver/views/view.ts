@@ -1,0 +1,50 @@
+import type { CachedObject } from '../cache/cached-object.js';
+import type { ChangeType } from '../cache/history.js';
+import type { Page } from '../registry/reader.js';
+import type { Shown } from './shown.js';
+
+/** What a list says of itself. */
+export interface ListMeta {
+  readonly [member: string]: string | number | undefined;
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export const listMeta = (page: Page): ListMeta => ({
+  resourceVersion: String(page.revision),
+  ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
+  ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+});
+
+/** One way of showing the objects of one served resource, in one encoding. YAML is made of JSON afterwards. */
+export interface View {
+  /** Distinguishes views where watchers share their frames. */
+  readonly id: string;
+  readonly one: (shown: Shown) => Buffer;
+  /** In pieces, some of which may be shared: do not write to them. */
+  readonly list: (page: Page, isGone: () => boolean) => Promise<Buffer[]>;
+  /** A frame of a watch. */
+  readonly event: (type: ChangeType, object: CachedObject) => Buffer;
+  /** The frame of a bookmark. */
+  readonly bookmark: (resourceVersion: number, annotations?: Readonly<Record<string, string>>) => Buffer;
+  /** A frame that says what went wrong: the same in every view. */
+  readonly error: (status: object) => Buffer;
+  /** Adds to the first frames of a watch what is said once. */
+  readonly opening?: (frames: Buffer) => Buffer;
+}
+
+/** What a bookmark holds in place of an object. */
+export const markObject = (
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+  resourceVersion: number,
+  annotations?: Readonly<Record<string, string>>,
+): { kind: string; apiVersion: string; metadata: { [key: string]: unknown; resourceVersion: string } } => ({
+  kind,
+  apiVersion,
+  metadata: {
+    resourceVersion: String(resourceVersion),
+    creationTimestamp: null,
+    ...(annotations === undefined ? {} : { annotations }),
+  },
+});
