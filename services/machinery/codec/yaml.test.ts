@@ -65,6 +65,15 @@ describe('parseYaml()', () => {
     assert.match((await refusal('a: 1\na: 2\n')).message, /key "a" already set in map/);
   });
 
+  for (const text of ['a: [{b: 1}, {b: 2, b: 3, b: 4}]\nc: 1\nc: 2\n', '{"a":[{"b":1},{"b":3,"b":4}],"c":1,"c":2}']) {
+    it(`tells who asks of the duplicate keys in ${JSON.stringify(text)}`, async () => {
+      const duplicates: string[] = [];
+      const value = await parseYaml(Buffer.from(text), BODY_LIMITS, duplicates);
+      assert.deepEqual(duplicates, ['a[1].b', 'c']);
+      assert.deepEqual(value, { a: [{ b: 1 }, { b: 4 }], c: 2 });
+    });
+  }
+
   for (const text of ['a: !!binary aGk=', 'a: !mine x', 'a: .nan', '? [a]\n: b', 'a: *x', '--- 1\n--- 2', 'a: [']) {
     it(`refuses ${JSON.stringify(text)}`, async () => {
       assert.equal((await refusal(text)).code, 400);

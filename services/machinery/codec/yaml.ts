@@ -4,6 +4,7 @@ import type { Json } from '../meta/object.js';
 import type { StatusError } from '../meta/status.js';
 import { badRequest } from '../meta/status.js';
 import type { BodyLimits } from './json.js';
+import { MOST_DUPLICATES, duplicateMembers, shownPath } from './duplicates.js';
 import { BODY_LIMITS, decodeText, parseJson, tooDeep } from './json.js';
 import { setOwn } from './own.js';
 
@@ -16,27 +17,45 @@ type YamlLibrary = typeof yamlLibrary;
 const OPENING_BRACE = 0x7b;
 
 /**
- * Parses one YAML document in the core schema. Tags other than the core ones, merge keys, duplicate keys and values
- * that JSON does not have are refused. Most bodies that call themselves YAML are JSON, and are taken as such. The
- * parser is loaded at first use, for many processes never meet YAML.
+ * Parses one YAML document in the core schema. Tags other than the core ones, merge keys and values that JSON does not
+ * have are refused, and so are duplicate keys, unless somebody wants to know of them. Most bodies that call themselves
+ * YAML are JSON, and are taken as such. The parser is loaded at first use, for many processes never meet YAML.
  *
+ * @param duplicates Gets the paths of duplicate keys, as of `duplicateMembers`; the last of them counts.
  * @throws {StatusError} As `parseJson`.
  */
-export function parseYaml(bytes: Buffer, limits: BodyLimits = BODY_LIMITS): Json | Promise<Json> {
+export function parseYaml(
+  bytes: Buffer,
+  limits: BodyLimits = BODY_LIMITS,
+  duplicates?: string[],
+): Json | Promise<Json> {
   if (bytes[0] === OPENING_BRACE) {
     try {
-      return parseJson(bytes, limits);
+      const value = parseJson(bytes, limits);
+      duplicates?.push(...duplicateMembers(bytes, value));
+      return value;
     } catch (err) {
       if (bytes.length > limits.maxYamlBytes) throw err;
     }
   }
-  return parseRealYaml(bytes, limits);
+  return parseRealYaml(bytes, limits, duplicates);
 }
 
-async function parseRealYaml(bytes: Buffer, limits: BodyLimits): Promise<Json> {
+async function parseRealYaml(bytes: Buffer, limits: BodyLimits, duplicates: string[] | undefined): Promise<Json> {
   const text = decodeText(bytes, Math.min(limits.maxBytes, limits.maxYamlBytes));
   const yaml = await import('yaml');
-  return toJson(yaml, parseDocument(yaml, text, limits.maxDepth), limits.maxDepth);
+  const document = parseDocument(yaml, text, limits.maxDepth);
+  const walk = {
+    yaml,
+    document,
+    maxDepth: limits.maxDepth,
+    anchors: new Map(),
+    duplicates,
+    path: [],
+    aliases: 0,
+    values: 0,
+  };
+  return convert(walk, document.contents, 0);
 }
 
 const refused = (why: string, cause?: unknown): StatusError => badRequest(`yaml parse error: ${why}`, cause);
@@ -63,12 +82,11 @@ interface Walk {
   readonly document: Document.Parsed;
   readonly maxDepth: number;
   readonly anchors: Map<string, Node>;
+  /** Undefined: duplicate keys are refused. */
+  readonly duplicates: string[] | undefined;
+  readonly path: (string | number)[];
   aliases: number;
   values: number;
-}
-
-function toJson(yaml: YamlLibrary, document: Document.Parsed, maxDepth: number): Json {
-  return convert({ yaml, document, maxDepth, anchors: new Map(), aliases: 0, values: 0 }, document.contents, 0);
 }
 
 function convert(walk: Walk, node: unknown, depth: number): Json {
@@ -80,8 +98,15 @@ function convert(walk: Walk, node: unknown, depth: number): Json {
   if (yaml.isNode(node) && 'anchor' in node && typeof node.anchor === 'string') walk.anchors.set(node.anchor, node);
   if (yaml.isScalar(node)) return scalar(node);
   if (yaml.isMap(node)) return mapping(walk, node.items, depth);
-  if (yaml.isSeq(node)) return node.items.map((item) => convert(walk, item, depth + 1));
+  if (yaml.isSeq(node)) return node.items.map((item, i) => convertAt(walk, i, item, depth + 1));
   throw refused('unknown kind of node');
+}
+
+function convertAt(walk: Walk, step: string | number, node: unknown, depth: number): Json {
+  walk.path.push(step);
+  const value = convert(walk, node, depth);
+  walk.path.pop();
+  return value;
 }
 
 /** An anchor is known from its node on, so an alias inside its own anchor is a cycle: it ends at the depth bound. */
@@ -104,11 +129,18 @@ function mapping(walk: Walk, items: readonly Pair[], depth: number): Json {
   const seen = new Set<string>();
   for (const pair of items) {
     const key = keyOf(walk, pair.key, depth + 1);
-    if (seen.has(key)) throw refused(`key "${key.slice(0, 64)}" already set in map`);
+    if (seen.has(key)) reportDuplicate(walk, key);
     seen.add(key);
-    setOwn(out, key, convert(walk, pair.value, depth + 1));
+    setOwn(out, key, convertAt(walk, key, pair.value, depth + 1));
   }
   return out;
+}
+
+function reportDuplicate({ duplicates, path }: Walk, key: string): void {
+  if (duplicates === undefined) throw refused(`key "${key.slice(0, 64)}" already set in map`);
+  if (duplicates.length >= MOST_DUPLICATES) return;
+  const shown = shownPath([...path, key]);
+  if (!duplicates.includes(shown)) duplicates.push(shown);
 }
 
 /** Numbers, booleans and null become their text, as JSON has no other keys. */
