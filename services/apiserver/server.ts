@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { converter } from '../machinery/conversion/converter.js';
+import { Ownership } from '../machinery/ownership/ownership.js';
+import { Defaulter } from '../machinery/defaulting/defaulter.js';
 import { loadCatalog } from '../machinery/types/catalog.js';
 import type { Catalog } from '../machinery/types/declarations.js';
 import {
@@ -17,6 +19,7 @@ import { clientCertificates } from './authentication/client-certificate.js';
 import { tokenFile } from './authentication/token-file.js';
 import type { Authenticator } from './authentication/types.js';
 import { allowAuthenticated, allowPublicPaths } from './authorization/authenticated.js';
+import { authorizeBy } from './authorization/stage.js';
 import { Feed } from './cache/feed.js';
 import { ConsistentReadGate } from './cache/gate.js';
 import { HistoryBudget } from './cache/history.js';
@@ -31,6 +34,7 @@ import type { ApiServerOptions } from './options.js';
 import { stages } from './pipeline/index.js';
 import type { RequestState } from './pipeline/request.js';
 import { bootstrapNamespaces, settleVocabulary } from './registry/bootstrap.js';
+import { FieldOwnership } from './registry/field-ownership.js';
 import { registryKeys, type RegistryKeys } from './registry/keys.js';
 import { LeasePool } from './registry/lease-pool.js';
 import { Reader } from './registry/reader.js';
@@ -114,6 +118,7 @@ interface Core {
   readonly feed: Feed;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly ownership: FieldOwnership;
   readonly watches: WatchService;
   readonly streams: OpenStreams;
   readonly state: { bootstrapped: boolean; stopping: boolean };
@@ -132,11 +137,15 @@ async function buildCore(
   for (const warning of warnings) log.warn(warning);
   const keys = registryKeys(o.etcdPrefix);
   await settleVocabulary(store, keys, vocabulary, signal);
+  const defaulter = new Defaulter(catalog.types, vocabulary);
   const resources = new ResourceTable({
     catalog,
     converter: converter(catalog, vocabulary),
+    defaulter,
     keys,
     strategyFor: strategies({ vocabulary, eventTtlSeconds: Math.ceil(o.eventTtlMs / 1000) }),
+    onUnreadable: (key, err) =>
+      log.warn('A value in the store is no object of its resource and is left out', { key, err }),
     budget: new HistoryBudget({ maxBytes: o.watchHistoryBytes, retainMs: HISTORY_RETAIN_MS }),
   });
   const feed = new Feed({ store, prefix: keys.prefix, log });
@@ -162,6 +171,7 @@ async function buildCore(
       consistentFrom: consistentFrom(o, store),
       signal,
     }),
+    ownership: new FieldOwnership(new Ownership(catalog.types, vocabulary)),
     writer: new Writer({ store, signal, leaseFor: (ttlSeconds) => leases.leaseFor(ttlSeconds) }),
     watches: new WatchService(store, feed),
     streams: new OpenStreams(),
@@ -186,8 +196,10 @@ function application(
   const authenticators: Authenticator[] = [];
   if (o.clientCaFile !== '') authenticators.push(clientCertificates);
   if (o.tokenAuthFile !== '') authenticators.push(tokenFile(o.tokenAuthFile));
+  const authorize = authorizeBy([allowPublicPaths, allowAuthenticated]);
   const verbDeps = {
     ...core,
+    authorize,
     watchMetrics: metrics.watches,
     admission: admissionChain(core),
     bodies: new Bodies({
@@ -199,9 +211,11 @@ function application(
   const pipeline = stages({
     log: d.log,
     api: core.api,
+    vocabulary: core.vocabulary,
     metrics: metrics.requests,
+    deprecatedApis: metrics.deprecatedApis,
     authenticators,
-    authorizers: [allowPublicPaths, allowAuthenticated],
+    authorize,
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),

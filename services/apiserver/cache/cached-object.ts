@@ -7,6 +7,8 @@ export interface ObjectLayout {
   readonly prefixLength: number;
   /** Where `"metadata"` starts; a list item is `{` and the bytes from here. */
   readonly itemStart: number;
+  /** The store holds these objects in another form, e.g. in an older version: the next write has to bring them to ours. */
+  readonly isForeign?: true;
   /** Without metadata.name and metadata.namespace, which the key tells. */
   readonly selectableFields: readonly SelectableField[];
 }

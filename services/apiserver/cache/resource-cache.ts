@@ -1,3 +1,4 @@
+import { hasStoragePrefix } from '../../machinery/codec/encode.js';
 import type { StoreEvent } from '../../storage/store.js';
 import { CachedObject, type ObjectLayout } from './cached-object.js';
 import { Change, History, type HistoryBudget } from './history.js';
@@ -24,6 +25,14 @@ export function parseKey(keys: ResourceKeys, key: string): { namespace: string; 
   return { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
 
+/** How to tell what is stored, and to read what others stored. */
+export interface StoredForm {
+  /** Every object of ours starts with it. */
+  readonly prefix: Buffer;
+  /** Brings bytes that start otherwise into our form; undefined when they are no object of this resource. */
+  readonly adopt: (key: string, stored: Buffer) => Buffer | undefined;
+}
+
 /** A half-open range of keys: one namespace of a resource, or all of it. */
 export interface KeyRange {
   readonly from: string;
@@ -38,6 +47,8 @@ export class ResourceCache {
   readonly layout: ObjectLayout;
   readonly history: History;
   readonly watchers: Watchers;
+  readonly #form: StoredForm;
+  readonly #foreign: ObjectLayout;
   readonly #budget: HistoryBudget;
   readonly #snapshots = new Snapshots({ max: SNAPSHOTS_MAX, retainMs: SNAPSHOT_RETAIN_MS });
   #byKey = new Map<string, CachedObject>();
@@ -48,9 +59,11 @@ export class ResourceCache {
   /** Objects that this process wrote and will see on the feed: encoded once for the response and the cache. */
   readonly #expected = new Map<string, CachedObject>();
 
-  constructor(keys: ResourceKeys, layout: ObjectLayout, budget: HistoryBudget) {
+  constructor(keys: ResourceKeys, layout: ObjectLayout, form: StoredForm, budget: HistoryBudget) {
     this.keys = keys;
     this.layout = layout;
+    this.#form = form;
+    this.#foreign = { ...layout, isForeign: true };
     this.#budget = budget;
     this.history = new History(budget, 0);
     this.watchers = new Watchers(this.history);
@@ -135,11 +148,17 @@ export class ResourceCache {
     this.watchers.collect(change);
   }
 
-  /** An object of the store's bytes; undefined when the key is none of ours. */
+  /** An object of the store's bytes; undefined when key or bytes are none of ours. */
   decode(key: string, value: Buffer, revision: number): CachedObject | undefined {
     const parsed = parseKey(this.keys, key);
     if (parsed === undefined) return undefined;
-    return CachedObject.fromStored(key, parsed.namespace, parsed.name, revision, value, this.layout);
+    const { namespace, name } = parsed;
+    if (hasStoragePrefix(value, this.#form.prefix)) {
+      return CachedObject.fromStored(key, namespace, name, revision, value, this.layout);
+    }
+    const adopted = this.#form.adopt(key, value);
+    if (adopted === undefined) return undefined;
+    return CachedObject.fromStored(key, namespace, name, revision, adopted, this.#foreign);
   }
 
   #decode(event: StoreEvent): CachedObject | undefined {

@@ -1,4 +1,5 @@
 import type { MetricsArea, Registry } from './area.js';
+import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
@@ -8,6 +9,7 @@ export interface ApiServerMetrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;
   readonly store: StoreMetrics;
+  readonly deprecatedApis: DeprecatedApiMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -23,12 +25,14 @@ export function createMetrics(): ApiServerMetrics {
   const requests = new CountedRequests();
   const watches = new CountedWatchEvents();
   const store = new CountedStore();
+  const deprecatedApis = new RequestedDeprecatedApis();
   let loading: Promise<Registry> | undefined;
-  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store]));
+  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store, deprecatedApis]));
   return {
     requests,
     watches,
     store,
+    deprecatedApis,
     observeProcess: async () => {
       await registry();
     },

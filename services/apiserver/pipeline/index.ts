@@ -1,11 +1,13 @@
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { authentication } from '../authentication/union.js';
 import type { Authenticator } from '../authentication/types.js';
-import { authorization } from '../authorization/stage.js';
-import type { Authorizer } from '../authorization/types.js';
+import { authorization, type Authorize } from '../authorization/stage.js';
+import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { ServedApi } from '../registry/served.js';
 import type { VerbTable } from '../verbs/types.js';
+import { deprecation } from './deprecation.js';
 import { respondToErrors, type ErrorLog } from './errors.js';
 import { measure } from './measure.js';
 import type { Stage } from './request.js';
@@ -15,9 +17,11 @@ import { verb, type Operations } from './verb.js';
 export interface StageDeps {
   readonly log: ErrorLog;
   readonly api: ServedApi;
+  readonly vocabulary: Vocabulary;
   readonly metrics: RequestMetrics;
+  readonly deprecatedApis: DeprecatedApiMetrics;
   readonly authenticators: readonly Authenticator[];
-  readonly authorizers: readonly Authorizer[];
+  readonly authorize: Authorize;
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -33,7 +37,8 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
   authentication(d.authenticators), // sets state.user
-  authorization(d.authorizers),
+  authorization(d.authorize),
+  deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before
   d.paths,
 ];

@@ -45,6 +45,8 @@ export interface RequestState {
   /** The query's members; several values of one name: the first counts. */
   query: URLSearchParams;
   user: UserInfo;
+  /** What the stages have to say to the audit. */
+  auditAnnotations?: Readonly<Record<string, string>>;
 }
 
 export type Stage = Koa.Middleware<RequestState>;

@@ -1,5 +1,6 @@
 import { methodNotAllowed, notFound, StatusError } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { partOf } from '../registry/parts.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
 import type { Context, RequestVerb, ResourceRequest, Stage } from './request.js';
@@ -50,16 +51,13 @@ async function dispatch(
   const operation = operations.find(declaration, subresource, info.verb);
   if (operation !== undefined) return operation(ctx, request);
   const served = resources.served(declaration);
-  if (info.verb === 'connect' || served === undefined || !isPart(subresource)) throw notBuilt(info);
+  if (info.verb === 'connect' || served === undefined || partOf(subresource) === undefined) throw notBuilt(info);
   return verbs[info.verb](ctx, request, served);
 }
 
 /** A request about a namespace counts as one inside it when rights are looked at, though the object itself lies nowhere. */
 const placeOf = ({ namespace, name }: ResourceRequest, { group, resource }: ResourceDeclaration): string =>
   group === '' && resource === 'namespaces' && namespace === name ? '' : namespace;
-
-/** Sub-resources that are parts of the object itself. */
-const isPart = (subresource: string): boolean => ['', 'status', 'finalize'].includes(subresource);
 
 function checkMethod(ctx: Context, info: ResourceRequest): void {
   const { declaration, subresource, subresourceDeclaration, namespace, name } = info;

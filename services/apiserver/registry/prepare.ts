@@ -4,6 +4,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import { newUid } from '../../machinery/meta/random.js';
 import { badRequest, conflict, field, invalid, type FieldError } from '../../machinery/meta/status.js';
 import { now } from '../../machinery/meta/time.js';
+import { takePart, type Part } from './parts.js';
 import type { StoredResource } from './resource.js';
 import type { ServedResource } from './resources.js';
 
@@ -57,9 +58,6 @@ export function validateForCreate(stored: StoredResource, object: ApiObject): vo
   if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
 }
 
-/** Which part of an object a request may write. */
-export type Part = '' | 'status' | 'finalize';
-
 /**
  * Turns what a client sent into the next state: identity, the other parts and what the server owns come from the stored
  * object.
@@ -75,8 +73,11 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
       field.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
   }
-  if (part === 'status') return withPart(old, 'status', next['status']);
-  if (part === 'finalize') return withFinalizers(old, next);
+  if (part !== '') {
+    const taken = takePart(part, next, old);
+    moveGeneration(stored, taken, old);
+    return taken;
+  }
   keepOwned(next, old);
   if (hasStatus(stored)) {
     dropStatus(next);
@@ -96,10 +97,11 @@ export function validateForUpdate(stored: StoredResource, part: Part, next: ApiO
     ...validateMetadataUpdate(next.metadata, old.metadata),
     ...changedImmutables(strategy.immutable, next, old),
   ];
-  if (part === 'status') validation.status?.(next, old, errors);
   if (part === '') {
     validation.object?.(next, errors);
     validation.update?.(next, old, errors);
+  } else {
+    validation.parts?.[part]?.(next, old, errors);
   }
   if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
 }
@@ -175,24 +177,9 @@ function valueAt(object: ApiObject, path: readonly string[]): unknown {
 }
 
 /** Whether status is a part of its own. */
-const hasStatus = ({ hub }: StoredResource): boolean => hub.subresources.some((s) => s.name === 'status');
+export const hasStatus = ({ hub }: StoredResource): boolean => hub.subresources.some((s) => s.name === 'status');
 
 /** Types that always show a status show an empty one. */
 function dropStatus(object: ApiObject): void {
   if (object['status'] !== undefined) object['status'] = {};
-}
-
-function withPart(old: ApiObject, part: string, value: unknown): ApiObject {
-  const next: ApiObject = { ...old, metadata: { ...old.metadata } };
-  if (value === undefined) Reflect.deleteProperty(next, part);
-  else next[part] = value;
-  return next;
-}
-
-/** The only part of a namespace that `/finalize` writes. */
-function withFinalizers(old: ApiObject, next: ApiObject): ApiObject {
-  const spec = next['spec'] as { finalizers?: string[] } | undefined;
-  const { finalizers, ...rest } = (old['spec'] ?? {}) as { finalizers?: string[] };
-  const kept = spec?.finalizers ?? [];
-  return withPart(old, 'spec', kept.length === 0 ? rest : { ...rest, finalizers: kept });
 }

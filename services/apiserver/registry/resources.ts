@@ -1,6 +1,8 @@
-import { storagePrefix, itemStart } from '../../machinery/codec/encode.js';
+import { encodeObject, storagePrefix, itemStart } from '../../machinery/codec/encode.js';
+import { parseJson } from '../../machinery/codec/json.js';
 import type { Converter } from '../../machinery/conversion/converter.js';
 import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
+import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
 import { badRequest } from '../../machinery/meta/status.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
 import type { Catalog, ResourceDeclaration, SelectableField } from '../../machinery/types/declarations.js';
@@ -21,7 +23,7 @@ export interface ServedResource {
   /** What its type is declared among. */
   readonly types: Catalog['types'];
   /**
-   * Checks a parsed body and brings it into this version's shape.
+   * Checks a parsed body, brings it into this version's shape and fills in the defaults.
    *
    * @param onUnknown Is told the paths of members that were dropped.
    * @throws {StatusError} BadRequest; what `onUnknown` throws
@@ -29,20 +31,26 @@ export interface ServedResource {
   decode(body: unknown, onUnknown?: (paths: readonly string[]) => void): ApiObject;
   toStorage(object: ApiObject): ApiObject;
   fromStorage(object: ApiObject): ApiObject;
+  /** The same resource as another version (or, for events, group) serves it. */
+  inVersion(apiVersion: string): ServedResource | undefined;
 }
 
 export interface ResourceTableOptions {
   readonly catalog: Catalog;
   readonly converter: Converter;
+  readonly defaulter: Defaulter;
   readonly keys: RegistryKeys;
   readonly strategyFor: (hub: ResourceDeclaration) => Strategy;
   readonly budget: HistoryBudget;
+  /** Is told the keys of values that cannot be read as objects. */
+  readonly onUnreadable: (key: string, err: unknown) => void;
 }
 
 /** Every stored resource, and each served form of it. Built at start; a lookup is one map access. */
 export class ResourceTable {
   readonly #served = new Map<ResourceDeclaration, ServedResource>();
   readonly #stored = new Map<string, StoredResource>();
+  readonly #views = new Map<string, Map<string, ServedResource>>();
 
   constructor(o: ResourceTableOptions) {
     for (const declaration of o.catalog.resources) {
@@ -67,30 +75,54 @@ export class ResourceTable {
   #add(declaration: ResourceDeclaration, o: ResourceTableOptions): void {
     const { group, version } = declaration.storage;
     const id = `${group}/${declaration.resource}`;
+    const views = this.#views.get(id) ?? new Map<string, ServedResource>();
+    this.#views.set(id, views);
     let stored = this.#stored.get(id);
     if (stored === undefined) {
       const hub = o.catalog.resources.find(
         (r) => r.group === group && r.version === version && r.resource === declaration.resource,
       );
       if (hub === undefined) throw new Error(`No declaration for the storage version ${group}/${version} of ${id}`);
-      stored = storedResource(hub, o);
+      stored = storedResource(hub, views, o);
       this.#stored.set(id, stored);
     }
-    this.#served.set(declaration, servedResource(declaration, stored, o));
+    const served = servedResource(declaration, stored, views, o);
+    views.set(served.apiVersion, served);
+    this.#served.set(declaration, served);
   }
 }
 
-function storedResource(hub: ResourceDeclaration, o: ResourceTableOptions): StoredResource {
-  const prefixLength = storagePrefix(hub.kind, apiVersionOf(hub)).length;
+function storedResource(
+  hub: ResourceDeclaration,
+  byVersion: ReadonlyMap<string, ServedResource>,
+  o: ResourceTableOptions,
+): StoredResource {
+  const prefix = storagePrefix(hub.kind, apiVersionOf(hub));
   const views = o.catalog.resources.filter(
     (r) => r.resource === hub.resource && r.storage.group === hub.group && r.storage.version === hub.version,
   );
   const layout = {
-    prefixLength,
-    itemStart: itemStart(prefixLength),
+    prefixLength: prefix.length,
+    itemStart: itemStart(prefix.length),
     selectableFields: fieldsOfAll(views),
   };
-  return { hub, cache: new ResourceCache(o.keys.of(hub), layout, o.budget), strategy: o.strategyFor(hub) };
+  const form = { prefix, adopt: adopter(byVersion, o) };
+  return { hub, cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget), strategy: o.strategyFor(hub) };
+}
+
+/** Reads objects that an older release stored in another version, or another program in another form. */
+function adopter(byVersion: ReadonlyMap<string, ServedResource>, { onUnreadable }: ResourceTableOptions) {
+  return (key: string, stored: Buffer): Buffer | undefined => {
+    try {
+      const object = parseJson(stored) as Partial<ApiObject> | null;
+      const served = byVersion.get(object?.apiVersion ?? '');
+      if (served === undefined) throw new Error(`Not stored in a version of this kind: ${object?.apiVersion ?? ''}`);
+      return encodeObject(served.toStorage(served.decode(object)));
+    } catch (err) {
+      onUnreadable(key, err);
+      return undefined;
+    }
+  };
 }
 
 /** Selectable fields of all versions: they read the same stored object under names of their own. */
@@ -105,7 +137,8 @@ function fieldsOfAll(views: readonly ResourceDeclaration[]): SelectableField[] {
 function servedResource(
   declaration: ResourceDeclaration,
   stored: StoredResource,
-  { catalog, converter }: ResourceTableOptions,
+  views: ReadonlyMap<string, ServedResource>,
+  { catalog, converter, defaulter }: ResourceTableOptions,
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
@@ -115,9 +148,14 @@ function servedResource(
     apiVersion,
     servesStorageVersion: declaration === hub,
     types: catalog.types,
-    decode: (body, onUnknown) => decodeAs(catalog, declaration, apiVersion, body, onUnknown),
+    decode: (body, onUnknown) => {
+      const object = decodeAs(catalog, declaration, apiVersion, body, onUnknown);
+      defaulter.apply(declaration.type, object);
+      return object;
+    },
     toStorage: (object) => converter.convert(object, declaration, hub),
     fromStorage: (object) => converter.convert(object, hub, declaration),
+    inVersion: (version) => views.get(version),
   };
 }
 

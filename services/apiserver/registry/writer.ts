@@ -168,7 +168,8 @@ interface PendingWrite {
 
 /** Equal bytes but for the revision: a write that would change nothing (spec 1, 3.2: no new version). */
 function sameAsStored(current: CachedObject, encoded: Buffer): boolean {
-  const { prefixLength } = current.layout;
+  const { prefixLength, isForeign } = current.layout;
+  if (isForeign === true) return false;
   const rest = current.bytes.length - encoded.length;
   return (
     rest > 0 &&

@@ -1,84 +1,122 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
-import { badRequest } from '../../machinery/meta/status.js';
+import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { deletionIsDue } from '../registry/deletion.js';
-import { matchPlace, prepareForUpdate, validateForUpdate, type Part } from '../registry/prepare.js';
+import { record, type FieldManager } from '../registry/field-ownership.js';
+import { partOf, type Part } from '../registry/parts.js';
+import { matchPlace, prepareForUpdate, validateForUpdate } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WriteDecision } from '../registry/writer.js';
 import { answerObject, answerState } from './answers.js';
 import type { VerbDeps } from './types.js';
 
-/** The object that a request wants, given the present one in the served version. Called again after a lost race. */
-export type NextState = (present: () => ApiObject) => ApiObject;
+/** What a request wants an object to be, in the served version. */
+export interface Wanted {
+  readonly object: ApiObject;
+  /** Who will own what, where the request has worked that out itself: an apply does. */
+  readonly managers?: readonly ManagedFieldsEntry[];
+}
 
-/** A PUT or PATCH of an object or of one of its parts: everything that both have in common. */
+/** A change of one object or of one of its parts. */
+export interface Change {
+  readonly by: FieldManager;
+  readonly dryRun: boolean;
+  /** What to make of the present state. Called again after a lost race; may throw to refuse. */
+  readonly next: (present: PresentState) => Wanted;
+}
+
+/** The state that a change starts from. Each call gives a copy that the caller may change. */
+export interface PresentState {
+  readonly stored: () => ApiObject;
+  readonly served: () => ApiObject;
+}
+
+/** The end of a change. */
+export interface Changed {
+  readonly object: CachedObject;
+  /** In the storage version: what would be there after a dry run, or the last state of what this write removed. */
+  readonly state: ApiObject | undefined;
+}
+
+/** Changes an object and answers it. */
 export async function changeObject(
   deps: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  nextState: NextState,
-  dryRun: boolean,
+  change: Change,
 ): Promise<void> {
-  const part = partOf(request);
   negotiate(ctx.get('Accept')); // refuse before anything is done
-  let wouldBe: ApiObject | undefined;
-  const decide = async (current: CachedObject): Promise<WriteDecision> => {
-    const old = current.parse() as ApiObject; // we encoded it
-    const wanted = nextState(() => served.fromStorage(current.parse() as ApiObject));
-    matchPlace(wanted, request);
-    const next = prepareForUpdate(served, part, served.toStorage(wanted), old);
-    await admit(deps, ctx, request, served, part, next, old, dryRun);
-    wouldBe = next;
-    return decided(served, next, dryRun);
-  };
-  const { object, removed } = await deps.writer.change(served.stored, request.namespace, request.name, decide);
-  if (wouldBe === undefined || !(dryRun || removed)) {
-    await answerObject(ctx, served, object);
-    return;
-  }
-  // Nothing was stored: in a dry run, and when the last finalizer of a deleted object went. Clients expect an object.
-  wouldBe.metadata.resourceVersion = String(object.revision);
-  await answerState(ctx, served, wouldBe);
+  const { object, state } = await changeStored(deps, ctx, request, served, change);
+  // Nothing was stored in a dry run, or when the last finalizer of a deleted object went: clients expect an object.
+  await (state === undefined ? answerObject(ctx, served, object) : answerState(ctx, served, state));
 }
 
-function decided({ stored }: ServedResource, next: ApiObject, dryRun: boolean): WriteDecision {
-  if (dryRun) return { do: 'nothing' };
-  return deletionIsDue(stored.strategy, next) ? { do: 'delete' } : { do: 'put', object: next };
-}
-
-const PARTS: ReadonlySet<string> = new Set<Part>(['', 'status', 'finalize']);
-
-function partOf({ resource, subresource }: ResourceRequest): Part {
-  if (PARTS.has(subresource)) return subresource as Part;
-  throw badRequest(`${resource}/${subresource} cannot be written this way`);
-}
-
-async function admit(
-  { admission }: VerbDeps,
+/**
+ * Changes an object: everything that every write of an existing object has in common.
+ *
+ * @throws {StatusError} NotFound; Conflict; Invalid; what `change.next` and admission throw
+ */
+export async function changeStored(
+  deps: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  part: Part,
-  object: ApiObject,
-  oldObject: ApiObject,
-  dryRun: boolean,
-): Promise<void> {
+  change: Change,
+): Promise<Changed> {
+  const part = partOf(request.subresource) ?? '';
+  let wouldBe: ApiObject | undefined;
+  const decide = async (current: CachedObject): Promise<WriteDecision> => {
+    const old = current.parse() as ApiObject; // we encoded it
+    const wanted = change.next({
+      stored: () => current.parse() as ApiObject,
+      served: () => served.fromStorage(current.parse() as ApiObject),
+    });
+    const next = await nextState(deps, ctx, request, served, { part, old, wanted, change });
+    wouldBe = next;
+    return decided(served, next, change.dryRun);
+  };
+  const { object, removed } = await deps.writer.change(served.stored, request.namespace, request.name, decide);
+  if (wouldBe === undefined || !(change.dryRun || removed)) return { object, state: undefined };
+  wouldBe.metadata.resourceVersion = String(object.revision);
+  return { object, state: wouldBe };
+}
+
+/** From what is wanted to what will be stored: prepared, admitted, validated, and with its owners. */
+async function nextState(
+  deps: VerbDeps,
+  ctx: Context,
+  request: ResourceRequest,
+  served: ServedResource,
+  { part, old, wanted, change }: { part: Part; old: ApiObject; wanted: Wanted; change: Change },
+): Promise<ApiObject> {
+  const { object, managers } = wanted;
+  matchPlace(object, request);
+  const sent = object.metadata.managedFields;
+  const next = prepareForUpdate(served, part, served.toStorage(object), old);
   const review: AdmissionRequest = {
     operation: 'UPDATE',
     resource: served.declaration,
     subresource: request.subresource,
     namespace: request.namespace,
     name: request.name,
-    object,
-    oldObject,
+    object: next,
+    oldObject: old,
     user: ctx.state.user,
-    dryRun,
+    dryRun: change.dryRun,
   };
-  await admission.mutate(review);
-  validateForUpdate(served.stored, part, object, oldObject);
-  await admission.validate(review);
+  await deps.admission.mutate(review);
+  validateForUpdate(served.stored, part, next, old);
+  if (managers === undefined) deps.ownership.changed(served, next, old, sent, change.by);
+  else record(next, managers);
+  await deps.admission.validate(review);
+  return next;
+}
+
+function decided({ stored }: ServedResource, next: ApiObject, dryRun: boolean): WriteDecision {
+  if (dryRun) return { do: 'nothing' };
+  return deletionIsDue(stored.strategy, next) ? { do: 'delete' } : { do: 'put', object: next };
 }

@@ -1,13 +1,16 @@
 import { generateName } from '../../machinery/meta/random.js';
 import { hasReason, StatusError } from '../../machinery/meta/status.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
+import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { record, type FieldManager } from '../registry/field-ownership.js';
 import { matchPlace, prepareForCreate, validateForCreate } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { answerObject, answerState } from './answers.js';
+import { fieldManager } from './field-manager.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -19,9 +22,20 @@ export const create =
   async (ctx, request, served) => {
     negotiate(ctx.get('Accept')); // refuse before anything is read
     const dryRun = dryRunParameter(ctx.state.query);
+    const by = fieldManager(deps, ctx, request, 'CreateOptions');
     const body = await deps.bodies.object(ctx, served);
-    await createObject(deps, ctx, request, served, body, dryRun);
+    await createObject(deps, ctx, request, served, { body, by, dryRun });
   };
+
+/** A new object. */
+export interface Creation {
+  /** In the served version. */
+  readonly body: ApiObject;
+  readonly by: FieldManager;
+  readonly dryRun: boolean;
+  /** Who will own what, where the request has worked that out itself: an apply does. */
+  readonly managers?: readonly ManagedFieldsEntry[];
+}
 
 /** Creates what `body` says and answers it. @throws {StatusError} AlreadyExists */
 export async function createObject(
@@ -29,13 +43,13 @@ export async function createObject(
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  body: ApiObject,
-  dryRun: boolean,
+  creation: Creation,
 ): Promise<void> {
+  const { body, dryRun } = creation;
   matchPlace(body, request);
   const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
   if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
-  const object = await admitted(deps, ctx, request, served, body, dryRun);
+  const object = await admitted(deps, ctx, request, served, creation);
   if (dryRun) {
     await answerState(ctx, served, object, 201);
     return;
@@ -43,14 +57,13 @@ export async function createObject(
   await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);
 }
 
-/** Everything up to the transaction: default, mutate, validate. */
+/** Everything up to the transaction: prepare, mutate, validate, note who owns it. */
 async function admitted(
-  { admission }: VerbDeps,
+  { admission, ownership }: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  body: ApiObject,
-  dryRun: boolean,
+  { body, by, dryRun, managers }: Creation,
 ): Promise<ApiObject> {
   const { stored } = served;
   const object = served.toStorage(body);
@@ -68,6 +81,8 @@ async function admitted(
   };
   await admission.mutate(review);
   validateForCreate(stored, object);
+  if (managers === undefined) ownership.created(served, object, by);
+  else record(object, managers);
   await admission.validate(review);
   return object;
 }

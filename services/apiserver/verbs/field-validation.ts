@@ -1,4 +1,5 @@
 import { badRequest } from '../../machinery/meta/status.js';
+import { addWarnings } from '../http/warnings.js';
 import type { Context } from '../pipeline/request.js';
 
 /** Is told the paths of members that no declaration knows, which are not stored. */
@@ -6,9 +7,6 @@ export type OnUnknown = (paths: readonly string[]) => void;
 
 type Mode = 'Ignore' | 'Warn' | 'Strict';
 const MODES: Readonly<Record<string, Mode>> = { '': 'Warn', Ignore: 'Ignore', Warn: 'Warn', Strict: 'Strict' };
-/** More would make headers that clients refuse. */
-const MAX_WARNINGS = 20;
-
 /**
  * What `fieldValidation` asks to do about unknown members: nothing, a warning each (the default), or a refusal.
  *
@@ -30,16 +28,9 @@ const named = (paths: readonly string[]): string[] => paths.map((path) => `unkno
 const REACTIONS: Readonly<Record<Mode, (ctx: Context) => OnUnknown>> = {
   Ignore: () => () => undefined,
   Warn: (ctx) => (paths) => {
-    if (paths.length > 0) ctx.set('Warning', named(paths).slice(0, MAX_WARNINGS).map(warning));
+    addWarnings(ctx, named(paths));
   },
   Strict: () => (paths) => {
     if (paths.length > 0) throw badRequest(`strict decoding error: ${named(paths).join(', ')}`);
   },
 };
-
-/** RFC 7234, 5.5. The text is the client's own: nothing but printable ASCII may reach a header. */
-const warning = (text: string): string =>
-  `299 - "${text
-    .replaceAll(/[^\x20-\x7e]/g, '?')
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')}"`;

@@ -1,7 +1,9 @@
 import type { AdmissionChain } from '../admission/chain.js';
+import type { Authorize } from '../authorization/stage.js';
 import type { WatchMetrics } from '../metrics/watch-metrics.js';
 import type { OpenStreams } from '../http/stream.js';
 import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import type { FieldOwnership } from '../registry/field-ownership.js';
 import type { Reader } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Writer } from '../registry/writer.js';
@@ -16,9 +18,11 @@ export interface VerbDeps {
   readonly vocabulary: Vocabulary;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly ownership: FieldOwnership;
   readonly watches: WatchService;
   readonly streams: OpenStreams;
   readonly watchMetrics: WatchMetrics;
+  readonly authorize: Authorize;
   readonly admission: AdmissionChain;
   readonly bodies: Bodies;
 }

@@ -3,8 +3,9 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ResourceRequest } from '../pipeline/request.js';
 import { matchPlace } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
-import { changeObject } from './change.js';
+import { changeObject, type Wanted } from './change.js';
 import { createObject } from './create.js';
+import { fieldManager } from './field-manager.js';
 import { onUnknownFields } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -20,17 +21,20 @@ export const update =
     const body = await deps.bodies.required(ctx, served);
     const wanted = served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
     matchPlace(wanted, request);
+    const by = fieldManager(deps, ctx, request, 'UpdateOptions');
+    const next = (): Wanted => ({ object: served.decode(body) });
     const mayCreate = served.declaration.createOnUpdate && request.subresource === '';
     for (let attempt = 1; ; attempt++) {
       try {
-        await changeObject(deps, ctx, request, served, () => served.decode(body), dryRun);
+        await changeObject(deps, ctx, request, served, { by, dryRun, next });
         return;
       } catch (err) {
         if (!mayCreate || !hasReason(err, 'NotFound')) throw err;
       }
       refuseKnownState(request, served, wanted);
+      await deps.authorize(ctx.state.user, { ...request, verb: 'create' });
       try {
-        await createObject(deps, ctx, request, served, served.decode(body), dryRun);
+        await createObject(deps, ctx, request, served, { body: served.decode(body), by, dryRun });
         return;
       } catch (err) {
         if (attempt === MAX_ATTEMPTS || !hasReason(err, 'AlreadyExists')) throw err;

@@ -18,6 +18,8 @@ export interface Vocabulary extends Words {
   readonly openApiExtensions: (name: string) => readonly string[];
   /** Media types of Protobuf bodies: our own, and the one that an unmodified kubectl sends. */
   readonly acceptedProtobufMediaTypes: readonly string[];
+  /** Where an unmodified kubectl keeps what it applied last, when it applies by itself. */
+  readonly lastAppliedAnnotation: string;
   /** Member of a service account token that holds the claims about its account; a domain. */
   readonly tokenClaim: string;
   /** Custom resources in groups of these domains need an approval annotation. */
@@ -29,6 +31,7 @@ const KUBECTL = {
   protobufMediaType: 'application/vnd.kubernetes.protobuf',
   extensionPrefix: 'x-kubernetes-',
   metaGroup: 'meta.k8s.io',
+  lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
 } as const;
 
 /** What clients may say in an Accept header whatever the vocabulary; they are answered in the word that they use. */
@@ -65,6 +68,7 @@ function build(name: VocabularyName): Vocabulary {
       ...new Set([translate(`x-platform-${extension}`), `${KUBECTL.extensionPrefix}${extension}`]),
     ],
     acceptedProtobufMediaTypes: [...new Set([words.protobufMediaType, KUBECTL.protobufMediaType])],
+    lastAppliedAnnotation: KUBECTL.lastAppliedAnnotation,
     tokenClaim: keyDomain,
     reservedDomains: [...new Set([translate('platform.io'), keyDomain])],
   };

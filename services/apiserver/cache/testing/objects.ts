@@ -1,7 +1,10 @@
 import { encodeObject, itemStart, storagePrefix } from '../../../machinery/codec/encode.js';
 import { CachedObject, type ObjectLayout } from '../cached-object.js';
+import type { StoredForm } from '../resource-cache.js';
 
-const prefixLength = storagePrefix('ConfigMap', 'v1').length;
+const prefix = storagePrefix('ConfigMap', 'v1');
+const prefixLength = prefix.length;
+export const FORM: StoredForm = { prefix, adopt: () => undefined };
 export const LAYOUT: ObjectLayout = {
   prefixLength,
   itemStart: itemStart(prefixLength),

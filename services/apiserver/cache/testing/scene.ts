@@ -7,7 +7,7 @@ import { NO_REVISION, type KeyValueStore } from '../../../storage/store.js';
 import { Feed } from '../feed.js';
 import { HistoryBudget } from '../history.js';
 import { ResourceCache } from '../resource-cache.js';
-import { LAYOUT, PREFIX, storedBytes } from './objects.js';
+import { FORM, LAYOUT, PREFIX, storedBytes } from './objects.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = new AbortController().signal;
@@ -27,7 +27,7 @@ export class FeedScene {
     this.store = store;
     this.feed = new Feed({ store: seenStore, prefix: '/registry/', log: quiet });
     const budget = new HistoryBudget({ maxBytes: 1e8, retainMs: 1e8 });
-    this.cache = new ResourceCache({ prefix: PREFIX, namespaced: true }, LAYOUT, budget);
+    this.cache = new ResourceCache({ prefix: PREFIX, namespaced: true }, LAYOUT, FORM, budget);
     this.feed.register(this.cache);
   }
 

@@ -1,0 +1,24 @@
+import type { Context } from '../pipeline/request.js';
+
+/** More would make headers that clients refuse. */
+const MAX_WARNINGS = 20;
+const MAX_LENGTH = 512;
+
+/**
+ * Tells the client something beside the answer (RFC 7234, 5.5), behind what was told already. Texts may quote what the
+ * client sent: nothing but printable ASCII reaches the header.
+ */
+export function addWarnings(ctx: Context, texts: readonly string[]): void {
+  if (texts.length === 0) return;
+  const present = ctx.res.getHeader('Warning');
+  const before = Array.isArray(present) ? present : [];
+  const room = MAX_WARNINGS - before.length;
+  if (room > 0) ctx.res.setHeader('Warning', [...before, ...texts.slice(0, room).map(warning)]);
+}
+
+const warning = (text: string): string =>
+  `299 - "${text
+    .slice(0, MAX_LENGTH)
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')}"`;
