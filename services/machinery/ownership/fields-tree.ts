@@ -109,8 +109,8 @@ export function union(a: FieldsTree, b: FieldsTree): FieldsTree {
 
 function plus(a: FieldsTree, b: FieldsTree): FieldsTree {
   if (a === b) return a;
-  if (isLeaf(a)) return isMember(b) ? b : withSelf(b);
   if (isLeaf(b)) return isMember(a) ? a : withSelf(a);
+  if (isLeaf(a)) return isMember(b) ? b : withSelf(b);
   return withMembers(a, b);
 }
 

@@ -52,10 +52,16 @@ export function isReset(raw: unknown): boolean {
   );
 }
 
-/** Text by which entries of the same writer are recognised: appliers keep theirs from version to version. */
-export function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
-  return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource ?? '']);
-}
+/** Whether two entries stand for one writer: appliers are the same from version to version. */
+export const isSameWriter = (a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean =>
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion) &&
+  a.subresource === b.subresource;
+
+/** The same as a text. */
+const identityOf = ({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string =>
+  JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource ?? '']);
 
 /** The order of entries: appliers first, then by time and name. */
 export function byPlace(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {

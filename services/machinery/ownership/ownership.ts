@@ -7,7 +7,7 @@ import { capUpdaters } from './cap.js';
 import { applyConflict, type Contest } from './conflicts.js';
 import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
 import { LastApplied } from './last-applied.js';
-import { byPlace, entryOf, identityOf, type ManagedFieldsEntry } from './managed-fields.js';
+import { byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
 import { DeclaredShapes } from './shape.js';
 
@@ -91,11 +91,10 @@ export class Ownership {
     if (isUnchanged(changes)) return write.managers;
     const views = this.#views(write, next, changes);
     const writer = entryFor(write, 'Update', changes.changed);
-    const own = identityOf(writer);
     let before: ManagedFieldsEntry | undefined;
     const after: ManagedFieldsEntry[] = [];
     for (const entry of write.managers) {
-      if (entry.operation === 'Update' && identityOf(entry) === own) before = entry;
+      if (isSameWriter(entry, writer)) before = entry;
       else keep(after, entry, left(entry, views));
     }
     const had = before && left(before, views);
@@ -118,9 +117,8 @@ export class Ownership {
     const walker = this.#walker(write.typeKey);
     const fields = walker.applied(config);
     const writer = entryFor(write, 'Apply', fields);
-    const own = identityOf(writer);
     const records = this.#recordsBefore(write, walker);
-    const before = records.find((entry) => entry.operation === 'Apply' && identityOf(entry) === own);
+    const before = records.find((entry) => isSameWriter(entry, writer));
     const others = records.filter((entry) => entry !== before);
     const last = before === undefined ? NO_FIELDS : walker.lift(before.fieldsV1);
     const { object, views } = this.#nextState(write, others, { config, fields, last, normalise: o.normalise });

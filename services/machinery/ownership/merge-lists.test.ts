@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { mergeLists } from './merge-lists.js';
+
+const merged = (live: string, config: string): string =>
+  mergeLists(
+    [...live],
+    [...config],
+    (item) => item,
+    (_live, item) => item,
+  ).join('');
+
+describe('mergeLists()', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['abc', '', 'abc'],
+    ['', 'abc', 'abc'],
+    ['abc', 'b', 'abc'],
+    ['abc', 'x', 'abcx'],
+    ['abc', 'cxa', 'bcxa'],
+    ['ab', 'xa', 'xab'],
+    ['ab', 'ax', 'abx'],
+    ['abc', 'cba', 'cba'],
+    ['abcd', 'dyb', 'acdyb'],
+    ['aab', 'b', 'aab'],
+    ['aba', 'a', 'ab'],
+  ];
+  for (const [live, config, expected] of cases) {
+    it(`lays ${config || 'nothing'} over ${live || 'nothing'} as ${expected}`, () => {
+      assert.equal(merged(live, config), expected);
+    });
+  }
+
+  it('has every item once, the applied ones and the others in their own orders', () => {
+    const list = fc.uniqueArray(fc.constantFrom(...'abcdefgh'));
+    fc.assert(
+      fc.property(list, list, (live, config) => {
+        const out = [...merged(live.join(''), config.join(''))];
+        assert.deepEqual([...out].sort(), [...new Set([...live, ...config])].sort());
+        assert.deepEqual(
+          out.filter((item) => config.includes(item)),
+          config,
+        );
+        assert.deepEqual(
+          out.filter((item) => !config.includes(item)),
+          live.filter((item) => !config.includes(item)),
+        );
+        assert.equal(merged(out.join(''), config.join('')), out.join(''));
+      }),
+    );
+  });
+});
