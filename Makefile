@@ -1,6 +1,6 @@
 # The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
 .DEFAULT_GOAL := help
-.PHONY: help install build run test check e2e bench clean
+.PHONY: help install build run test check e2e bench proto clean
 
 BIN := node_modules/.bin
 
@@ -41,6 +41,9 @@ e2e: build .cache/kubectl/provided ## the end-to-end tests alone
 
 bench: build ## measure against the limits of the machine
 	@node dist/test-e2e/bench/main.js $(ARGS)
+
+proto: build ## write proto/resource-api from the declarations of types
+	@node deploy/build/make-proto.mjs
 
 .cache/etcd/provided: deploy/etcd/get-etcd.mjs
 	@node deploy/etcd/get-etcd.mjs
