@@ -480,7 +480,10 @@ function patches(server: Server): void {
     const { client } = server();
     const namespace = await newNamespace(client);
     const path = `${configMapsIn(namespace)}/a`;
-    await createConfigMap(client, namespace, 'a', { data: { a: '1', b: '2', 'with/slash~': '3' } });
+    await createConfigMap(client, namespace, 'a', {
+      data: { a: '1', b: '2' },
+      metadata: { annotations: { 'example.com/slash': '3' } },
+    });
     const patched = ok(
       await client.patch(
         path,
@@ -489,13 +492,14 @@ function patches(server: Server): void {
           { op: 'replace', path: '/data/a', value: '9' },
           { op: 'move', from: '/data/b', path: '/data/moved' },
           { op: 'copy', from: '/data/a', path: '/data/copied' },
-          { op: 'remove', path: '/data/with~1slash~0' },
+          { op: 'remove', path: '/metadata/annotations/example.com~1slash' },
           { op: 'add', path: '/data/added', value: 'q' },
         ],
         JSON_PATCH,
       ),
     );
     assert.deepEqual(patched.data, { a: '9', added: 'q', copied: '9', moved: '2' });
+    assert.equal(patched.metadata.annotations, undefined);
     const half = [
       { op: 'replace', path: '/data/a', value: 'half' },
       { op: 'test', path: '/data/moved', value: 'no' },

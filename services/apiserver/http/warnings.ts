@@ -5,15 +5,14 @@ const MAX_WARNINGS = 20;
 const MAX_LENGTH = 512;
 
 /**
- * Tells the client something beside the answer (RFC 7234, 5.5), behind what was told already. Texts may quote what the
+ * Tells the client something beside the answer (RFC 7234, 5.5), behind what was told already; nothing is told twice. Texts may quote what the
  * client sent: nothing but printable ASCII reaches the header.
  */
 export function addWarnings(ctx: Context, texts: readonly string[]): void {
   if (texts.length === 0) return;
   const present = ctx.res.getHeader('Warning');
-  const before = Array.isArray(present) ? present : [];
-  const room = MAX_WARNINGS - before.length;
-  if (room > 0) ctx.res.setHeader('Warning', [...before, ...texts.slice(0, room).map(warning)]);
+  const all = new Set([...(Array.isArray(present) ? present : []), ...texts.map(warning)]);
+  ctx.res.setHeader('Warning', [...all].slice(0, MAX_WARNINGS));
 }
 
 const warning = (text: string): string =>

@@ -1,4 +1,3 @@
-import { encodeObject } from '../../machinery/codec/encode.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { alreadyExists, badRequest, conflict, notFound, StatusError } from '../../machinery/meta/status.js';
 import {
@@ -14,6 +13,7 @@ import {
 import type { CachedObject } from '../cache/cached-object.js';
 import { Lanes } from './lanes.js';
 import { keyOf, type StoredResource } from './resource.js';
+import { storedBytes } from './stored-bytes.js';
 
 /** How often a write starts again because somebody else was quicker. */
 const MAX_ATTEMPTS = 8;
@@ -53,7 +53,7 @@ export class Writer {
   async create(stored: StoredResource, object: ApiObject): Promise<CachedObject> {
     const { name = '', namespace = '' } = object.metadata;
     const key = keyOf(stored, namespace, name);
-    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, encodeObject(object)));
+    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, storedBytes(object)));
     if (!result.succeeded) throw alreadyExists(stored.hub, name);
     return result.written;
   }
@@ -103,7 +103,7 @@ export class Writer {
       if (decision.do === 'delete') {
         write = { operation: { type: 'delete', key }, finish: (at) => current.at(at) };
       } else if (decision.do === 'put') {
-        const value = encodeObject(decision.object);
+        const value = storedBytes(decision.object);
         if (!sameAsStored(current, value)) write = await this.#put(stored, key, value);
       }
     } catch (err) {

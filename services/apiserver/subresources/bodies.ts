@@ -5,7 +5,7 @@ import { decodeObject } from '../../machinery/schema/decode.js';
 import { typeKey } from '../../machinery/types/catalog.js';
 import type { Context } from '../pipeline/request.js';
 import type { VerbDeps } from '../verbs/types.js';
-import { onUnknownFields } from '../verbs/field-validation.js';
+import { FieldValidation } from '../verbs/field-validation.js';
 
 export interface Kind {
   readonly group: string;
@@ -24,9 +24,10 @@ export async function readKind(
   kinds: readonly [Kind, ...Kind[]],
 ): Promise<ApiObject> {
   const [usual] = kinds;
-  const parsed = await bodies.parsed(ctx, typeKey(usual.group, usual.version, usual.kind));
+  const fields = new FieldValidation(ctx);
+  const parsed = await bodies.parsed(ctx, typeKey(usual.group, usual.version, usual.kind), fields.duplicates);
   if (!isJsonObject(parsed)) throw badRequest(`The body must be an object of kind ${usual.kind}`);
-  return decodeKind(catalog.types, parsed, kinds, onUnknownFields(ctx));
+  return decodeKind(catalog.types, parsed, kinds, fields.onUnknown);
 }
 
 /** The same for what was parsed already. @throws {StatusError} BadRequest */

@@ -6,7 +6,7 @@ import type { Operation } from '../pipeline/verb.js';
 import type { ServedResource } from '../registry/resources.js';
 import { changeStored, type Wanted } from '../verbs/change.js';
 import { fieldManager } from '../verbs/field-manager.js';
-import { onUnknownFields } from '../verbs/field-validation.js';
+import { FieldValidation } from '../verbs/field-validation.js';
 import { dryRunParameter, resourceVersionParameter } from '../verbs/parameters.js';
 import { readPatch } from '../verbs/patch.js';
 import { answerKind } from './answers.js';
@@ -64,14 +64,14 @@ const update =
 const patch =
   (d: OperationDeps): Operation =>
   async (ctx, request) => {
-    const applyPatch = await readPatch(d, ctx, 'autoscaling/v1.Scale');
-    const onUnknown = onUnknownFields(ctx);
+    const fields = new FieldValidation(ctx);
+    const applyPatch = await readPatch(d, ctx, 'autoscaling/v1.Scale', fields);
     await rescale(d, ctx, request, 'PatchOptions', (present) => {
       const patched = applyPatch(present as unknown as Json);
       if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {
         throw badRequest('The patch leaves no object');
       }
-      return decodeKind(d.catalog.types, patched as Record<string, unknown>, [SCALE], onUnknown);
+      return decodeKind(d.catalog.types, patched as Record<string, unknown>, [SCALE], fields.onUnknown);
     });
   };
 

@@ -10,7 +10,7 @@ import type { ServedResource } from '../registry/resources.js';
 import { changeObject } from './change.js';
 import { createObject } from './create.js';
 import { applyManager } from './field-manager.js';
-import { onUnknownFields } from './field-validation.js';
+import { FieldValidation } from './field-validation.js';
 import { booleanParameter, dryRunParameter } from './parameters.js';
 import type { VerbDeps } from './types.js';
 
@@ -118,9 +118,10 @@ async function readConfig(
 ): Promise<JsonObject> {
   const bytes = await readBody(ctx.req, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');
-  const body = await parseYaml(bytes);
+  const fields = new FieldValidation(ctx);
+  const body = await parseYaml(bytes, undefined, fields.duplicates);
   if (!isJsonObject(body)) throw badRequest(`The body must be an object of kind ${served.declaration.kind}`);
-  const checked = served.decode(body, onUnknownFields(ctx)); // kind, version and the types of what is there
+  const checked = served.decode(body, fields.onUnknown); // kind, version and the types of what is there
   if (checked.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const { name = request.name, namespace } = checked.metadata;
   if (name !== request.name) {

@@ -7,7 +7,7 @@ import type { Catalog } from '../../machinery/types/declarations.js';
 import { readBody, type BodyLimits } from '../http/body.js';
 import type { Context } from '../pipeline/request.js';
 import type { ServedResource } from '../registry/resources.js';
-import { onUnknownFields } from './field-validation.js';
+import { FieldValidation } from './field-validation.js';
 
 /** The media type of the body, without parameters; JSON when the client does not say. */
 export function contentType(ctx: Context): string {
@@ -47,25 +47,27 @@ export class Bodies {
    * The body as JSON would say it; undefined when there is none.
    *
    * @param typeKey What a Protobuf body is a message of: unlike JSON it cannot be read without knowing.
+   * @param duplicates Takes the paths of members that the text names twice.
    * @throws {StatusError} UnsupportedMediaType, BadRequest, RequestEntityTooLarge, Timeout
    */
-  async parsed(ctx: Context, typeKey: string): Promise<unknown> {
+  async parsed(ctx: Context, typeKey: string, duplicates?: string[]): Promise<unknown> {
     const type = contentType(ctx);
     const decode = this.#protobuf.has(type) ? this.#fromProtobuf(typeKey) : BODY_DECODERS.get(type);
     const body = await readBody(ctx.req, this.limits);
     if (body.length === 0) return undefined;
     if (decode === undefined) throw unsupportedMediaType(type, this.#supported);
-    return decode(body);
+    return decode(body, undefined, duplicates);
   }
 
   /** An object in the body, in the served version's shape. @throws {StatusError} also when there is none */
   async object(ctx: Context, served: ServedResource): Promise<ApiObject> {
-    return served.decode(await this.required(ctx, served), onUnknownFields(ctx));
+    const fields = new FieldValidation(ctx);
+    return served.decode(await this.required(ctx, served, fields), fields.onUnknown);
   }
 
   /** The same before it is brought into shape. */
-  async required(ctx: Context, served: ServedResource): Promise<unknown> {
-    const parsed = await this.parsed(ctx, served.declaration.type);
+  async required(ctx: Context, served: ServedResource, { duplicates }: FieldValidation): Promise<unknown> {
+    const parsed = await this.parsed(ctx, served.declaration.type, duplicates);
     if (parsed === undefined) throw badRequest('The request has no body');
     return parsed;
   }

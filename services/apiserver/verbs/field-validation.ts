@@ -2,35 +2,46 @@ import { badRequest } from '../../machinery/meta/status.js';
 import { addWarnings } from '../http/warnings.js';
 import type { Context } from '../pipeline/request.js';
 
-/** Is told the paths of members that no declaration knows, which are not stored. */
-export type OnUnknown = (paths: readonly string[]) => void;
-
 type Mode = 'Ignore' | 'Warn' | 'Strict';
 const MODES: Readonly<Record<string, Mode>> = { '': 'Warn', Ignore: 'Ignore', Warn: 'Warn', Strict: 'Strict' };
+
 /**
- * What `fieldValidation` asks to do about unknown members: nothing, a warning each (the default), or a refusal.
- *
- * @throws {StatusError} BadRequest for another value; the function that is returned throws it in the strict mode
+ * What `fieldValidation` asks to do about members that are not stored, unknown ones and all but the last of several of
+ * one name: nothing, a warning each (the default), or a refusal that names all of them.
  */
-export function onUnknownFields(ctx: Context): OnUnknown {
-  const asked = ctx.state.query.get('fieldValidation') ?? '';
-  const mode = Object.hasOwn(MODES, asked) ? MODES[asked] : undefined;
-  if (mode === undefined) {
-    throw badRequest(
-      `Invalid value for query parameter fieldValidation: ${JSON.stringify(asked)}, supported: Ignore, Warn, Strict`,
-    );
+export class FieldValidation {
+  /** Where a decoder notes duplicates; undefined when nobody wants to know. */
+  readonly duplicates: string[] | undefined;
+  readonly #ctx: Context;
+  readonly #mode: Mode;
+
+  /** @throws {StatusError} BadRequest for another value */
+  constructor(ctx: Context) {
+    const asked = ctx.state.query.get('fieldValidation') ?? '';
+    const mode = Object.hasOwn(MODES, asked) ? MODES[asked] : undefined;
+    if (mode === undefined) {
+      throw badRequest(
+        `Invalid value for query parameter fieldValidation: ${JSON.stringify(asked)}, supported: Ignore, Warn, Strict`,
+      );
+    }
+    this.#ctx = ctx;
+    this.#mode = mode;
+    this.duplicates = mode === 'Ignore' ? undefined : [];
   }
-  return REACTIONS[mode](ctx);
+
+  /**
+   * Takes the paths of members that no declaration knows, and settles what is to be said of them and of the duplicates.
+   *
+   * @throws {StatusError} BadRequest in the strict mode
+   */
+  readonly onUnknown = (unknown: readonly string[]): void => {
+    if (this.duplicates === undefined) return;
+    const problems = [...named('duplicate', this.duplicates.splice(0)), ...named('unknown', unknown)];
+    if (problems.length === 0) return;
+    if (this.#mode === 'Strict') throw badRequest(`strict decoding error: ${problems.join(', ')}`);
+    addWarnings(this.#ctx, problems);
+  };
 }
 
-const named = (paths: readonly string[]): string[] => paths.map((path) => `unknown field ${JSON.stringify(path)}`);
-
-const REACTIONS: Readonly<Record<Mode, (ctx: Context) => OnUnknown>> = {
-  Ignore: () => () => undefined,
-  Warn: (ctx) => (paths) => {
-    addWarnings(ctx, named(paths));
-  },
-  Strict: () => (paths) => {
-    if (paths.length > 0) throw badRequest(`strict decoding error: ${named(paths).join(', ')}`);
-  },
-};
+const named = (what: string, paths: readonly string[]): string[] =>
+  paths.map((path) => `${what} field ${JSON.stringify(path)}`);

@@ -1,4 +1,4 @@
-import { parseJson } from '../../machinery/codec/json.js';
+import { decodeJson } from '../../machinery/codec/bodies.js';
 import type { Json } from '../../machinery/meta/object.js';
 import { applyJsonPatch } from '../../machinery/patch/json-patch.js';
 import { applyMergePatch } from '../../machinery/patch/merge-patch.js';
@@ -12,7 +12,7 @@ import { apply } from './apply.js';
 import { changeObject, type PresentState, type Wanted } from './change.js';
 import { contentType, unsupportedMediaType } from './decode-body.js';
 import { fieldManager } from './field-manager.js';
-import { onUnknownFields } from './field-validation.js';
+import { FieldValidation } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -35,10 +35,10 @@ export const patch =
     if (contentType(ctx) === APPLY) return apply(deps, ctx, request, served);
     const dryRun = dryRunParameter(ctx.state.query);
     const by = fieldManager(deps, ctx, request, 'PatchOptions');
-    const onUnknown = onUnknownFields(ctx);
-    const patched = await readPatch(deps, ctx, served.declaration.type);
+    const fields = new FieldValidation(ctx);
+    const patched = await readPatch(deps, ctx, served.declaration.type, fields);
     const next = (present: PresentState): Wanted => ({
-      object: served.decode(patched(present.served() as unknown as Json), onUnknown),
+      object: served.decode(patched(present.served() as unknown as Json), fields.onUnknown),
     });
     return changeObject(deps, ctx, request, served, { by, dryRun, next });
   };
@@ -53,6 +53,7 @@ export async function readPatch(
   { bodies, catalog, vocabulary }: VerbDeps,
   ctx: Context,
   typeKey: string,
+  { duplicates }: FieldValidation,
 ): Promise<(document: Json) => Json> {
   const type = contentType(ctx);
   const applyPatch = PATCHES.get(type);
@@ -60,7 +61,7 @@ export async function readPatch(
   refuseForce(ctx.state.query, vocabulary);
   const bytes = await readBody(ctx.req, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');
-  const parsed = parseJson(bytes);
+  const parsed = decodeJson(bytes, undefined, duplicates);
   return (document) => applyPatch(document, parsed, catalog.types, typeKey);
 }
 

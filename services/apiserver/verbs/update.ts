@@ -6,7 +6,7 @@ import type { ServedResource } from '../registry/resources.js';
 import { changeObject, type Wanted } from './change.js';
 import { createObject } from './create.js';
 import { fieldManager } from './field-manager.js';
-import { onUnknownFields } from './field-validation.js';
+import { FieldValidation } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
@@ -17,9 +17,9 @@ export const update =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
     const dryRun = dryRunParameter(ctx.state.query);
-    const onUnknown = onUnknownFields(ctx);
-    const body = await deps.bodies.required(ctx, served);
-    const wanted = served.decode(body, onUnknown); // a body that is wrong is refused before anything is read
+    const fields = new FieldValidation(ctx);
+    const body = await deps.bodies.required(ctx, served, fields);
+    const wanted = served.decode(body, fields.onUnknown); // a body that is wrong is refused before anything is read
     matchPlace(wanted, request);
     const by = fieldManager(deps, ctx, request, 'UpdateOptions');
     const next = (): Wanted => ({ object: served.decode(body) });

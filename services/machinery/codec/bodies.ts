@@ -1,13 +1,26 @@
 import type { Json } from '../meta/object.js';
+import { duplicateMembers } from './duplicates.js';
 import type { BodyLimits } from './json.js';
 import { parseJson } from './json.js';
 import { parseYaml } from './yaml.js';
 
-/** Bytes to a value. YAML may answer later, for its parser is loaded at first use: always await. */
-export type BodyDecoder = (bytes: Buffer, limits?: BodyLimits) => Json | Promise<Json>;
+/**
+ * Bytes to a value. YAML may answer later, for its parser is loaded at first use: always await.
+ *
+ * @param duplicates Takes the paths of members that the text names twice; without it nobody looks for them in JSON, and
+ * YAML refuses them.
+ */
+export type BodyDecoder = (bytes: Buffer, limits?: BodyLimits, duplicates?: string[]) => Json | Promise<Json>;
+
+/** JSON, where the last of several members of one name counts. */
+export const decodeJson = (bytes: Buffer, limits?: BodyLimits, duplicates?: string[]): Json => {
+  const parsed = parseJson(bytes, limits);
+  duplicates?.push(...duplicateMembers(bytes, parsed));
+  return parsed;
+};
 
 /** By media type, without parameters and in lower case. A new content type is one line here. */
 export const BODY_DECODERS: ReadonlyMap<string, BodyDecoder> = new Map<string, BodyDecoder>([
-  ['application/json', parseJson],
+  ['application/json', decodeJson],
   ['application/yaml', parseYaml],
 ]);

@@ -17,7 +17,7 @@ describe('vocabulary()', () => {
     const { name, translate, openApiExtension, openApiExtensions, ...words } = vocabulary('kubernetes');
     assert.equal(name, 'kubernetes');
     for (const made of [translate, openApiExtension, openApiExtensions]) assert.equal(typeof made, 'function');
-    const derived = ['tokenClaim', 'reservedDomains', 'acceptedProtobufMediaTypes'];
+    const derived = ['tokenClaim', 'reservedDomains', 'acceptedProtobufMediaTypes', 'lastAppliedAnnotation'];
     assert.deepEqual(Object.keys(words).sort(), [...Object.keys(WORDS), ...derived].sort());
     const values = JSON.stringify(words).replace(/"\w+":/g, '');
     assert.doesNotMatch(values, /platform|nodeagent/i);
@@ -37,6 +37,7 @@ describe('vocabulary()', () => {
     assert.deepEqual(kubernetes.openApiExtensions('action'), ['x-kubernetes-action']);
     assert.deepEqual(kubernetes.acceptedProtobufMediaTypes, ['application/vnd.kubernetes.protobuf']);
     assert.equal(platform.acceptedProtobufMediaTypes.length, 2);
+    assert.equal(platform.lastAppliedAnnotation, 'kubectl.kubernetes.io/last-applied-configuration');
   });
 
   const expected = [
