@@ -2,9 +2,9 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
 import { validations } from '../validation/table.js';
-import { configMaps, secrets } from './immutable-data.js';
 import { namespaces } from './namespaces.js';
 import { pods } from './pods.js';
+import { secrets } from './secrets.js';
 
 type Build = (o: StrategyOptions) => Partial<Strategy>;
 
@@ -25,14 +25,13 @@ const returned = plain({ returnsDeleted: true });
  */
 export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, Readonly<Record<string, Build>>>> => ({
   '': {
-    configmaps: plain(configMaps),
     events: ({ eventTtlSeconds }) => ({ ttlSeconds: eventTtlSeconds }),
     namespaces,
     persistentvolumeclaims: returned,
     pods: plain(pods),
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
     replicationcontrollers: specGeneration,
-    resourcequotas: plain({ returnsDeleted: true, immutable: paths('spec.scopes') }),
+    resourcequotas: returned,
     secrets: plain(secrets),
     serviceaccounts: returned,
   },

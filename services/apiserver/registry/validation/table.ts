@@ -1,11 +1,14 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { coreValidation } from './core/table.js';
 import type { GroupValidation, KindValidation } from './types.js';
 
 const NOTHING_TO_CHECK: KindValidation = {};
 
 /** What is checked of each kind, by group and resource. A kind has a file of its own, or shares one with its like. */
-const validationTable = (_vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> => ({});
+export const validationTable = (vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> => ({
+  '': coreValidation(vocabulary),
+});
 
 /** @returns The checks of each stored resource. */
 export function validations(vocabulary: Vocabulary): (hub: ResourceDeclaration) => KindValidation {

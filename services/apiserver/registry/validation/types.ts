@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { FieldError } from '../../../machinery/meta/status.js';
+import type { Part } from '../parts.js';
 
 /** Takes what is wrong. Order is the order of the answer's causes. */
 export type Problems = FieldError[];
@@ -11,10 +12,12 @@ export type Problems = FieldError[];
 export interface KindValidation {
   /** What must hold of a state, however it came about. Not asked when only the status is written. */
   readonly object?: (object: ApiObject, problems: Problems) => void;
+  /** What must hold besides of a state that is the first; asked after `object`. */
+  readonly create?: (object: ApiObject, problems: Problems) => void;
   /** What a write of anything but the status may not change; asked after `object`. */
   readonly update?: (next: ApiObject, old: ApiObject, problems: Problems) => void;
-  /** What must hold after a write of the status alone. */
-  readonly status?: (next: ApiObject, old: ApiObject, problems: Problems) => void;
+  /** What must hold after a write of a part alone: its status, its approval. */
+  readonly parts?: Partial<Record<Part, (next: ApiObject, old: ApiObject, problems: Problems) => void>>;
 }
 
 /** The kinds of one group, by resource. */

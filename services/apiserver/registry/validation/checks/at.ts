@@ -1,5 +1,13 @@
+import type { FieldError } from '../../../../machinery/meta/status.js';
 import { field } from '../../../../machinery/meta/status.js';
 import type { Problems } from '../types.js';
+
+/** Nobody reads more, and a body of a few MiB could have hundreds of thousands. */
+const MOST_PROBLEMS = 1000;
+/** Values are shown this far, in characters. */
+const MOST_SHOWN = 4096;
+
+const cut = (shown: string): string => (shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}...` : shown);
 
 /**
  * A place in an object, and where to put what is wrong there. Validation runs on every write and finds nothing in nearly
@@ -46,48 +54,55 @@ export class At {
     return joined(outer, this.#step);
   }
 
+  #report(problem: FieldError): void {
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem);
+  }
+
   required(member: string, detail = ''): void {
-    this.problems.push(field.required(joined(this.path, member), detail));
+    this.#report(field.required(joined(this.path, member), detail));
   }
 
   /** @param value What was found; undefined is shown as what clients know for it, a null in quotes. */
   invalid(member: string, value: unknown, detail: string): void {
-    this.problems.push(field.invalid(joined(this.path, member), value ?? 'null', detail));
+    this.#report(field.invalid(joined(this.path, member), short(value) ?? 'null', detail));
   }
 
   /** The same for a value that has been put in words: see `shownMap` and `shownList`. */
   invalidShown(member: string, shown: string, detail: string): void {
-    this.problems.push({
+    this.#report({
       reason: 'FieldValueInvalid',
       field: joined(this.path, member),
-      message: `Invalid value: ${shown}: ${detail}`,
+      message: `Invalid value: ${cut(shown)}: ${detail}`,
     });
   }
 
   forbidden(member: string, detail: string): void {
-    this.problems.push(field.forbidden(joined(this.path, member), detail));
+    this.#report(field.forbidden(joined(this.path, member), detail));
   }
 
   notSupported(member: string, value: unknown, supported: readonly string[]): void {
-    this.problems.push(field.notSupported(joined(this.path, member), value ?? '', supported));
+    this.#report(field.notSupported(joined(this.path, member), short(value) ?? '', supported));
   }
 
   duplicate(member: string, value: unknown): void {
-    this.problems.push(field.duplicate(joined(this.path, member), value));
+    this.#report(field.duplicate(joined(this.path, member), short(value)));
   }
 
   notFound(member: string, value: unknown): void {
-    this.problems.push(field.notFound(joined(this.path, member), value));
+    this.#report(field.notFound(joined(this.path, member), short(value)));
   }
 
   tooLong(member: string, max: number): void {
-    this.problems.push(field.tooLong(joined(this.path, member), max));
+    this.#report(field.tooLong(joined(this.path, member), max));
   }
 
   tooMany(member: string, count: number, max: number): void {
-    this.problems.push(field.tooMany(joined(this.path, member), count, max));
+    this.#report(field.tooMany(joined(this.path, member), count, max));
   }
 }
+
+/** Of other values the parts are short, or there is one of them in an object. */
+const short = (value: unknown): unknown => (typeof value === 'string' ? cut(value) : value);
 
 const joined = (path: string, member: string): string =>
   path === '' ? member : member === '' ? path : `${path}.${member}`;

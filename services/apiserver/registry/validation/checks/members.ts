@@ -72,12 +72,7 @@ export function checkPortOrName(at: At, member: string, port: number | string): 
 export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
 /** Holds a list's items against `check`, each at its own place. */
-export function each<T>(
-  at: At,
-  member: string,
-  list: List<T>,
-  check: (item: T, at: At, i: number) => void,
-): void {
+export function each<T>(at: At, member: string, list: List<T>, check: (item: T, at: At, i: number) => void): void {
   if (list === null || list === undefined || list.length === 0) return;
   const listAt = at.child(member);
   list.forEach((item, i) => check(item, listAt.index(i), i));

@@ -64,7 +64,12 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'status.phase',
 ]);
 
-const SUBSCRIPT = /^(.+?)\['(.*)'\]$/s;
+/** `map['key']` in its parts; undefined for paths that end otherwise. */
+function subscripted(path: string): readonly [map: string, key: string] | undefined {
+  const start = path.indexOf("['");
+  return start > 0 && path.endsWith("']") ? [path.slice(0, start), path.slice(start + 2, -2)] : undefined;
+}
+
 /** Maps of which one value may be taken: what a key must be. */
 const SUBSCRIPTED: ReadonlyMap<string, (key: string) => string> = new Map([
   ['metadata.annotations', (key: string) => key.toLowerCase()],
@@ -85,8 +90,9 @@ export function checkFieldRef(
     failed(`unsupported pod version: ${apiVersion}`);
     return;
   }
-  const [, map, key = ''] = SUBSCRIPT.exec(fieldPath) ?? [];
-  if (map !== undefined) {
+  const parts = subscripted(fieldPath);
+  if (parts !== undefined) {
+    const [map, key] = parts;
     const keyOf = SUBSCRIPTED.get(map);
     if (keyOf === undefined) {
       failed(`field label does not support subscript: ${fieldPath}`);

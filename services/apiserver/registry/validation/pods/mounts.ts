@@ -40,6 +40,8 @@ function checkVolumeMounts(at: At, container: Mounting, volumes: ReadonlyMap<str
   const { volumeMounts, volumeDevices = [] } = container;
   const listAt = at.child('volumeMounts');
   const paths = new Set<string>();
+  const deviceNames = new Set(volumeDevices.map((device) => device.name));
+  const devicePaths = new Set(volumeDevices.map((device) => device.devicePath));
   each(at, 'volumeMounts', volumeMounts, (mount, mountAt) => {
     const { name = '', mountPath = '', subPath = '', subPathExpr = '' } = mount;
     if (name === '') mountAt.required('name');
@@ -47,10 +49,10 @@ function checkVolumeMounts(at: At, container: Mounting, volumes: ReadonlyMap<str
     if (mountPath === '') mountAt.required('mountPath');
     if (paths.has(mountPath)) mountAt.invalid('mountPath', mountPath, 'must be unique');
     paths.add(mountPath);
-    if (volumeDevices.some((device) => device.name === name)) {
+    if (deviceNames.has(name)) {
       mountAt.invalid('name', name, 'must not already exist in volumeDevices');
     }
-    if (volumeDevices.some((device) => device.devicePath === mountPath)) {
+    if (devicePaths.has(mountPath)) {
       mountAt.invalid('mountPath', mountPath, 'must not already exist as a path in volumeDevices');
     }
     // From here on problems are reported at the list: so they always were.
@@ -73,6 +75,8 @@ function checkVolumeDevices(at: At, container: Mounting, volumes: ReadonlyMap<st
   const { volumeMounts = [], volumeDevices } = container;
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mountNames = new Set(volumeMounts.map((mount) => mount.name));
+  const mountPaths = new Set(volumeMounts.map((mount) => mount.mountPath));
   each(at, 'volumeDevices', volumeDevices, ({ name = '', devicePath = '' }, deviceAt) => {
     if (name === '') deviceAt.required('name');
     if (names.has(name)) deviceAt.invalid('name', name, 'must be unique');
@@ -89,10 +93,10 @@ function checkVolumeDevices(at: At, container: Mounting, volumes: ReadonlyMap<st
     } else {
       paths.add(devicePath);
     }
-    if (volumeMounts.some((mount) => mount.name === name)) {
+    if (mountNames.has(name)) {
       deviceAt.invalid('name', name, 'must not already exist in volumeMounts');
     }
-    if (volumeMounts.some((mount) => mount.mountPath === devicePath)) {
+    if (mountPaths.has(devicePath)) {
       deviceAt.invalid('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
     }
     if (name !== '') names.add(name);

@@ -3,7 +3,16 @@ import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import type { At } from '../checks/at.js';
 import type { StringMap } from '../checks/labels.js';
-import { checkBetween, checkEnum, checkRule, checkText, each, isUnset, requireText, requireTexts } from '../checks/members.js';
+import {
+  checkBetween,
+  checkEnum,
+  checkRule,
+  checkText,
+  each,
+  isUnset,
+  requireText,
+  requireTexts,
+} from '../checks/members.js';
 import { absolutePath, descendingPath, localPath } from '../checks/text.js';
 
 /** What the sources of volumes have, all in one: which members are there depends on the source. */
@@ -107,7 +116,7 @@ const gitRepo: SourceCheck = (at, source) => {
 };
 
 const WWN_FORMS: Readonly<Record<string, RegExp>> = {
-  iqn: /iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\s]+$/,
+  iqn: /^iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\s]+$/,
   eui: /^eui.[a-zA-Z0-9]{16}$/,
   naa: /^naa.[a-zA-Z0-9]{32}$/,
 };

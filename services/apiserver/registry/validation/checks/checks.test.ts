@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import type { Problems } from '../types.js';
+import { At, shownList, shownMap } from './at.js';
+import { isEmptySelector, selects } from './labels.js';
+import { compareQuantities } from './quantities.js';
+import * as text from './text.js';
+
+describe('At', () => {
+  it('tells its path as clients know it', () => {
+    const at = At.root([], 'spec').child('containers').index(0).child('resources').child('limits').key('a.b/c');
+    assert.equal(at.path, 'spec.containers[0].resources.limits[a.b/c]');
+    assert.equal(At.root([]).child('data').key('x').path, 'data[x]');
+  });
+
+  it('reports a member, or the place itself', () => {
+    const problems: Problems = [];
+    const at = At.root(problems, 'spec').child('a');
+    at.required('b');
+    at.required('', 'why');
+    at.tooMany('c', 3, 2);
+    assert.deepEqual(problems, [
+      { reason: 'FieldValueRequired', field: 'spec.a.b', message: 'Required value' },
+      { reason: 'FieldValueRequired', field: 'spec.a', message: 'Required value: why' },
+      { reason: 'FieldValueTooMany', field: 'spec.a.c', message: 'Too many: 3: must have at most 2 items' },
+    ]);
+  });
+
+  it('stops at a thousand problems, and shows the beginnings of long values', () => {
+    const problems: Problems = [];
+    const at = At.root(problems, 'spec');
+    for (let i = 0; i < 2000; i++) at.invalid('a', 'x'.repeat(10_000), 'why');
+    assert.equal(problems.length, 1000);
+    assert.equal(problems[0]?.message, `Invalid value: "${'x'.repeat(4096)}...": why`);
+  });
+
+  it('shows maps and lists as messages always have', () => {
+    assert.equal(shownMap({ b: '1', a: '"' }), String.raw`map[string]string{"a":"\"", "b":"1"}`);
+    assert.equal(shownList(['a', 'b']), '[]string{"a", "b"}');
+    assert.equal(shownMap(undefined), 'map[string]string{}');
+  });
+});
+
+describe('selects()', () => {
+  const labels = { app: 'web', tier: 'front' };
+  const requirement = (operator: string, key: string, ...values: readonly string[]): boolean =>
+    selects({ matchExpressions: [{ operator, key, values }] }, labels);
+
+  it('holds labels against equalities and operators', () => {
+    assert.ok(selects({ matchLabels: { app: 'web' } }, labels));
+    assert.ok(!selects({ matchLabels: { app: 'db' } }, labels));
+    assert.ok(requirement('In', 'app', 'db', 'web'));
+    assert.ok(!requirement('NotIn', 'app', 'web'));
+    assert.ok(requirement('NotIn', 'zone', 'a'));
+    assert.ok(requirement('Exists', 'tier'));
+    assert.ok(!requirement('DoesNotExist', 'tier'));
+  });
+
+  it('finds no labels in what objects inherit', () => {
+    assert.ok(!requirement('Exists', 'constructor'));
+    assert.ok(!selects({ matchLabels: { toString: 'x' } }, labels));
+  });
+
+  it('asks nothing when it is empty', () => {
+    assert.ok(isEmptySelector({ matchLabels: {} }));
+    assert.ok(selects({}, labels));
+  });
+});
+
+describe('compareQuantities()', () => {
+  it('compares amounts, whatever their family', () => {
+    assert.equal(compareQuantities('1Ki', '1024'), 0);
+    assert.ok(compareQuantities('1Gi', '1G') > 0);
+    assert.ok(compareQuantities('-1', '1m') < 0);
+  });
+});
+
+describe('rules for texts', () => {
+  const RULES: readonly (readonly [
+    name: string,
+    rule: (t: string) => readonly string[],
+    right: string,
+    wrong: string,
+  ])[] = [
+    ['envVarName', text.envVarName, '_A.b-1', '1A'],
+    ['envVarName', text.envVarName, '.a', '..a'],
+    ['cIdentifier', text.cIdentifier, '_a1', 'a-1'],
+    ['dataKey', text.dataKey, '.dockercfg', 'a b'],
+    ['portName', text.portName, 'http-2', 'http_2'],
+    ['percentage', text.percentage, '25%', '25'],
+    ['wildcardSubdomain', text.wildcardSubdomain, '*.example.com', 'example.com'],
+    ['httpHeaderName', text.httpHeaderName, 'X-A', 'X A'],
+    ['ipAddress', text.ipAddress, 'fd00::1', 'fe80::1%eth0'],
+    ['publicAddress', text.publicAddress, '8.8.8.8', '::1'],
+    ['publicAddress', text.publicAddress, '2001:db8::1', '0:0:0:0:0:0:0:0'],
+    ['publicAddress', text.publicAddress, 'fd00::1', 'FE80::1'],
+    ['descendingPath', text.descendingPath, '/a/..b', '/a/../b'],
+    ['localPath', text.localPath, 'a/b', '/a'],
+    ['unreservedPath', text.unreservedPath, '.a', '..a'],
+    ['absolutePath', text.absolutePath, '/a', 'a'],
+    ['webhookUrl', text.webhookUrl, 'https://a.example.com:8443/hook', 'http://a.example.com'],
+    ['webhookUrl', text.webhookUrl, 'https://a', 'https://a?b=c'],
+    ['webhookUrl', text.webhookUrl, 'https://a', 'https://user@a'],
+    ['webhookUrl', text.webhookUrl, 'https://a', 'https://a#b'],
+    ['webhookUrl', text.webhookUrl, 'https://a', 'a'],
+  ];
+  for (const [name, rule, right, wrong] of RULES) {
+    it(`${name} tells ${right} from ${wrong}`, () => {
+      assert.deepEqual(rule(right), []);
+      assert.equal(rule(wrong).length, 1);
+    });
+  }
+
+  it('cidrVersion() tells families, and what is no range', () => {
+    assert.deepEqual(
+      ['10.0.0.0/8', 'fd00::/64', '10.0.0.0/33', '10.0.0.0', '10.0.0.0/08', 'a/1'].map(text.cidrVersion),
+      [4, 6, 0, 0, 0, 0],
+    );
+  });
+
+  it('takes time linear in the text', () => {
+    const long = `${'a-'.repeat(200_000)}_`;
+    const started = process.hrtime.bigint();
+    for (const rule of [text.envVarName, text.dataKey, text.portName, text.wildcardSubdomain, text.publicAddress])
+      rule(long);
+    assert.ok(process.hrtime.bigint() - started < 1_000_000_000n);
+  });
+});

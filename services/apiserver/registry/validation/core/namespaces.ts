@@ -1,0 +1,42 @@
+import { qualifiedName } from '../../../../machinery/meta/names.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import { At } from '../checks/at.js';
+import { checkRule } from '../checks/members.js';
+import type { KindValidation, Problems } from '../types.js';
+
+const BARE = ['orphan', 'foregroundDeletion'];
+const NOT_STANDARD = 'name is neither a standard finalizer name nor is it fully qualified';
+
+interface NamespaceSpec {
+  readonly finalizers?: readonly string[];
+}
+
+const isSet = (time: string | null | undefined): boolean => time !== undefined && time !== null && time !== '';
+
+function checkFinalizers(namespace: ApiObject, problems: Problems, own: string): void {
+  const at = At.root(problems, 'spec');
+  const { finalizers = [] } = (namespace['spec'] ?? {}) as NamespaceSpec;
+  for (const finalizer of finalizers) {
+    checkRule(at, 'finalizers', finalizer, qualifiedName);
+    const isBare = !finalizer.includes('/') && finalizer !== own && !BARE.includes(finalizer);
+    if (isBare) at.invalid('finalizers', finalizer, NOT_STANDARD);
+  }
+}
+
+function checkStatus(next: ApiObject, _old: ApiObject, problems: Problems): void {
+  const { phase = '' } = (next['status'] ?? {}) as { readonly phase?: string };
+  const isDeleting = isSet(next.metadata.deletionTimestamp);
+  const expected = isDeleting ? 'Terminating' : 'Active';
+  if (phase === expected) return;
+  const why = `may only be '${expected}' if \`deletionTimestamp\` is ${isDeleting ? 'not empty' : 'empty'}`;
+  At.root(problems, 'status').invalid('Phase', phase, why);
+}
+
+export const namespaces = ({ namespaceFinalizer: own }: Vocabulary): KindValidation => ({
+  object: (namespace, problems) => checkFinalizers(namespace, problems, own),
+  parts: {
+    status: checkStatus,
+    finalize: (next, _old, problems) => checkFinalizers(next, problems, own),
+  },
+});

@@ -1,0 +1,129 @@
+import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import { At, shownList } from '../checks/at.js';
+import { each, requireText } from '../checks/members.js';
+import type { Quantities, ResourceChecks } from '../checks/quantities.js';
+import { resourceChecks } from '../checks/quantities.js';
+import { cidrVersion, dataKey } from '../checks/text.js';
+import type { Taint } from '../pods/scheduling.js';
+import { checkTaints } from '../pods/scheduling.js';
+import type { KindValidation, Problems } from '../types.js';
+
+interface ConfigSource {
+  readonly configMap?: Readonly<Record<string, string | undefined>>;
+}
+
+interface NodeSpec {
+  readonly podCIDR?: string;
+  readonly podCIDRs?: readonly string[];
+  readonly providerID?: string;
+  readonly taints?: readonly Taint[];
+  readonly configSource?: ConfigSource;
+  readonly externalID?: string;
+}
+
+interface NodeStatus {
+  readonly capacity?: Quantities;
+  readonly allocatable?: Quantities;
+  readonly addresses?: readonly { readonly type?: string; readonly address?: string }[];
+}
+
+const specOf = (node: ApiObject): NodeSpec => node['spec'] ?? {};
+const statusOf = (node: ApiObject): NodeStatus => node['status'] ?? {};
+
+/** The first has a member of its own, which may stand alone. */
+const cidrsOf = ({ podCIDR, podCIDRs = [] }: NodeSpec): readonly string[] =>
+  podCIDR === undefined || podCIDRs.length > 0 ? podCIDRs : [podCIDR];
+
+function checkCidrs(at: At, spec: NodeSpec): void {
+  const cidrs = cidrsOf(spec);
+  const versions = cidrs.map(cidrVersion);
+  const listAt = at.child('podCIDRs');
+  const seen = new Set<string>();
+  const shown = shownList(cidrs);
+  versions.forEach((version, i) => {
+    if (version === 0) listAt.index(i).invalidShown('', shown, 'must be valid CIDR');
+  });
+  if (cidrs.length > 1) {
+    if (cidrs.length > 2 || versions[0] === versions[1]) {
+      at.invalidShown('podCIDRs', shown, 'may specify no more than one CIDR for each IP family');
+    }
+    cidrs.forEach((cidr, i) => {
+      if (seen.has(cidr)) listAt.index(i).duplicate('', cidr);
+      seen.add(cidr);
+    });
+  }
+}
+
+function checkConfigSource(at: At, { configMap }: ConfigSource, { translate }: Vocabulary): void {
+  if (configMap === undefined) {
+    at.invalid('', {}, 'exactly one reference subfield must be non-nil');
+    return;
+  }
+  const mapAt = at.child('configMap');
+  for (const member of ['uid', 'resourceVersion']) {
+    if (configMap[member] !== undefined) mapAt.forbidden(member, `${member} must not be set in spec`);
+  }
+  const key = translate('nodeagentConfigKey');
+  requireText(mapAt, 'namespace', configMap['namespace'], dns1123Label, 'namespace must be set');
+  requireText(mapAt, 'name', configMap['name'], dns1123Subdomain, 'name must be set');
+  requireText(mapAt, key, configMap[key], dataKey, `${key} must be set`);
+}
+
+const checkResources = (problems: Problems, status: NodeStatus, resources: ResourceChecks): void => {
+  const at = At.root(problems, 'status');
+  for (const member of ['capacity', 'allocatable'] as const) {
+    for (const [name, quantity] of Object.entries(status[member] ?? {})) {
+      resources.amount(at.child(`${member}.${name}`), name, quantity);
+    }
+  }
+};
+
+function checkAddresses(problems: Problems, { addresses }: NodeStatus): void {
+  const seen = new Set<string>();
+  each(At.root(problems, 'status'), 'addresses', addresses, (address, at) => {
+    const identity = `${address.type ?? ''}/${address.address ?? ''}`;
+    if (seen.has(identity)) at.duplicate('', address);
+    seen.add(identity);
+  });
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((item, i) => item === b[i]);
+
+function checkUpdate(next: NodeSpec, old: NodeSpec, at: At): void {
+  const oldCidrs = cidrsOf(old);
+  if (oldCidrs.length > 0 && !isSame(oldCidrs, cidrsOf(next))) {
+    at.forbidden('podCIDRs', 'node updates may not change podCIDR except from "" to valid');
+  }
+  if (old.providerID !== undefined && next.providerID !== old.providerID) {
+    at.forbidden('providerID', 'node updates may not change providerID except from "" to valid');
+  }
+  if (next.externalID !== old.externalID) at.forbidden('externalID', 'may not be updated');
+}
+
+export function nodes(vocabulary: Vocabulary): KindValidation {
+  const resources = resourceChecks(vocabulary);
+  return {
+    object: (node, problems) => {
+      const spec = specOf(node);
+      // At metadata, of all places: so they always were.
+      checkTaints(At.root(problems, 'metadata'), 'taints', spec.taints);
+      checkResources(problems, statusOf(node), resources);
+      checkCidrs(At.root(problems, 'spec'), spec);
+    },
+    update: (next, old, problems) => {
+      const at = At.root(problems, 'spec');
+      const spec = specOf(next);
+      checkUpdate(spec, specOf(old), at);
+      if (spec.configSource !== undefined) checkConfigSource(at.child('configSource'), spec.configSource, vocabulary);
+    },
+    parts: {
+      status: (next, _old, problems) => {
+        checkResources(problems, statusOf(next), resources);
+        checkAddresses(problems, statusOf(next));
+      },
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { isDeepStrictEqual } from 'node:util';
+import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import { At } from '../checks/at.js';
+import { betweenDetail, checkRule, each } from '../checks/members.js';
+import { ipAddress, ipVersion } from '../checks/text.js';
+import type { Containers } from '../pods/containers.js';
+import { checkImage } from '../pods/containers.js';
+import type { Toleration } from '../pods/scheduling.js';
+import type { PodChecks, PodSpec } from '../pods/spec.js';
+import type { KindValidation, Problems } from '../types.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+
+const specOf = (pod: ApiObject): PodSpec => pod['spec'] ?? {};
+
+/** A token is made for an account: which one must be said. Templates may leave it to whoever fills them in. */
+function checkTokens(at: At, spec: PodSpec): void {
+  if (spec.serviceAccountName !== undefined) return;
+  each(at, 'volumes', spec.volumes, ({ projected }, volumeAt) => {
+    if (projected === undefined) return;
+    each(volumeAt.child('projected'), 'sources', projected.sources, ({ serviceAccountToken }, sourceAt) => {
+      if (serviceAccountToken === undefined) return;
+      sourceAt.forbidden('serviceAccountToken', 'must not be specified when serviceAccountName is not set');
+    });
+  });
+}
+
+const LISTS = ['containers', 'initContainers'] as const;
+
+const checkPod =
+  (checks: PodChecks): NonNullable<KindValidation['object']> =>
+  (pod, problems) => {
+    const at = At.root(problems, 'spec');
+    const spec = specOf(pod);
+    checks.spec(at, spec, pod.metadata.name ?? '');
+    checkTokens(at, spec);
+    for (const list of LISTS)
+      each(at, list, spec[list], (container, containerAt) => checkImage(containerAt, container));
+  };
+
+function checkNew(pod: ApiObject, problems: Problems): void {
+  if ((specOf(pod).ephemeralContainers ?? []).length > 0) {
+    At.root(problems, 'spec').forbidden('ephemeralContainers', 'cannot be set on create');
+  }
+}
+
+const UPDATABLE =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) or `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+const LONGEST_DEADLINE = 2 ** 31 - 1;
+
+/** @returns Whether there is no need to look further. */
+function checkDeadline(at: At, next: number | undefined, old: number | undefined): boolean {
+  if (next === undefined) {
+    if (old !== undefined) {
+      at.invalid('activeDeadlineSeconds', undefined, 'must not update from a positive integer to nil value');
+    }
+    return false;
+  }
+  if (next < 0 || next > LONGEST_DEADLINE) {
+    at.invalid('activeDeadlineSeconds', next, betweenDetail(0, LONGEST_DEADLINE));
+    return true;
+  }
+  if (old === undefined || next <= old) return false;
+  at.invalid('activeDeadlineSeconds', next, 'must be less than or equal to previous value');
+  return true;
+}
+
+/** All of it but for how long. */
+const identityOf = ({ key, operator, value, effect }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect]);
+
+function checkTolerationsKept(at: At, next: PodSpec, old: PodSpec): void {
+  const kept = new Set((next.tolerations ?? []).map(identityOf));
+  if ((old.tolerations ?? []).every((toleration) => kept.has(identityOf(toleration)))) return;
+  at.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
+}
+
+const withImagesOf = (list: Containers['containers'], other: Containers['containers']): readonly object[] | undefined =>
+  list?.map((container, i) => ({ ...container, image: other?.[i]?.image }));
+
+/** `next` with what may change as it was. */
+function unchanging(next: PodSpec, old: PodSpec): object {
+  const { terminationGracePeriodSeconds: grace } = next;
+  const { terminationGracePeriodSeconds: oldGrace } = old;
+  const mayChangeGrace = grace === 1 && oldGrace !== undefined && oldGrace < 0;
+  return withoutAbsent({
+    ...next,
+    containers: withImagesOf(next.containers, old.containers),
+    initContainers: withImagesOf(next.initContainers, old.initContainers),
+    activeDeadlineSeconds: old.activeDeadlineSeconds,
+    tolerations: old.tolerations,
+    terminationGracePeriodSeconds: mayChangeGrace ? oldGrace : grace,
+  });
+}
+
+const withoutAbsent = (object: object): object =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'spec');
+  const spec = specOf(next);
+  const oldSpec = specOf(old);
+  for (const list of LISTS) {
+    if ((spec[list] ?? []).length === (oldSpec[list] ?? []).length) continue;
+    at.forbidden(list, 'pod updates may not add or remove containers');
+    return;
+  }
+  if (checkDeadline(at, spec.activeDeadlineSeconds, oldSpec.activeDeadlineSeconds)) return;
+  checkTolerationsKept(at, spec, oldSpec);
+  if (isDeepStrictEqual(spec, oldSpec)) return;
+  if (!isDeepStrictEqual(unchanging(spec, oldSpec), unchanging(oldSpec, oldSpec))) at.forbidden('', UPDATABLE);
+}
+
+interface ContainerStatus {
+  readonly name?: string;
+  readonly state?: { readonly terminated?: { readonly exitCode?: number } };
+}
+
+interface PodStatus {
+  readonly conditions?: readonly { readonly type?: string }[];
+  readonly nominatedNodeName?: string;
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
+  readonly podIPs?: readonly { readonly ip?: string }[];
+}
+
+const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
+
+/** What has ended for good does not come back. */
+function checkTransitions(at: At, next: PodStatus, old: PodStatus, policy: string): void {
+  for (const list of STATUS_LISTS) {
+    const restarts = list === 'ephemeralContainerStatuses' ? 'Never' : policy;
+    if (restarts === 'Always') continue;
+    const running = new Set((next[list] ?? []).filter((status) => !hasEnded(status)).map(({ name }) => name));
+    each(at, list, old[list], (status, statusAt) => {
+      const failed = (status.state?.terminated?.exitCode ?? 0) !== 0;
+      if (!hasEnded(status) || (failed && restarts === 'OnFailure') || !running.has(status.name)) return;
+      statusAt.forbidden('state', 'may not be transitioned to non-terminated state');
+    });
+  }
+}
+
+const hasEnded = ({ state }: ContainerStatus): boolean => state?.terminated !== undefined;
+
+function checkAddresses(at: At, podIPs: PodStatus['podIPs'] = []): void {
+  const listAt = at.child('podIPs');
+  const seen = new Set<string>();
+  podIPs.forEach(({ ip = '' }, i) => {
+    checkRule(listAt.index(i), '', ip, ipAddress);
+  });
+  if (podIPs.length < 2) return;
+  const versions = podIPs.map(({ ip = '' }) => ipVersion(ip));
+  if (podIPs.length > 2 || versions[0] === versions[1]) {
+    at.invalid('podIPs', podIPs, 'may specify no more than one IP for each IP family');
+  }
+  podIPs.forEach((podIP, i) => {
+    if (seen.has(podIP.ip ?? '')) listAt.index(i).duplicate('', podIP);
+    seen.add(podIP.ip ?? '');
+  });
+}
+
+function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'status');
+  const status = (next['status'] ?? {}) as PodStatus;
+  const oldStatus = (old['status'] ?? {}) as PodStatus;
+  each(At.root(problems, 'metadata'), 'conditions', status.conditions, ({ type = '' }, conditionAt) => {
+    if (!OWN_CONDITIONS.includes(type)) checkRule(conditionAt, 'Type', type, qualifiedName);
+  });
+  const { nominatedNodeName = '' } = status;
+  if (nominatedNodeName !== '' && nominatedNodeName !== oldStatus.nominatedNodeName) {
+    checkRule(at, 'nominatedNodeName', nominatedNodeName, dns1123Subdomain);
+  }
+  checkTransitions(at, status, oldStatus, specOf(old).restartPolicy ?? 'Always');
+  checkAddresses(at, status.podIPs);
+}
+
+/** Others may be added to those that are there; none goes, and none changes. */
+const checkEphemeral =
+  (checkNext: NonNullable<KindValidation['object']>) =>
+  (next: ApiObject, old: ApiObject, problems: Problems): void => {
+    checkNext(next, problems);
+    const at = At.root(problems, 'spec');
+    const list = new Map((specOf(next).ephemeralContainers ?? []).map((container) => [container.name, container]));
+    for (const container of specOf(old).ephemeralContainers ?? []) {
+      const name = container.name ?? '';
+      const kept = list.get(container.name);
+      if (isDeepStrictEqual(kept, container)) continue;
+      const what = kept === undefined ? 'removed' : 'changed';
+      at.forbidden('ephemeralContainers', `existing ephemeral containers "${name}" may not be ${what}\n`);
+    }
+  };
+
+export function pods(checks: PodChecks): KindValidation {
+  const object = checkPod(checks);
+  return {
+    object,
+    create: checkNew,
+    update: checkUpdate,
+    parts: { status: checkStatus, ephemeralcontainers: checkEphemeral(object) },
+  };
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { Defaulter } from '../../../../machinery/defaulting/defaulter.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { FieldError } from '../../../../machinery/meta/status.js';
+import { decodeObject } from '../../../../machinery/schema/decode.js';
+import { loadCatalog } from '../../../../machinery/types/catalog.js';
+import type { VocabularyName } from '../../../../machinery/vocabulary/vocabulary.js';
+import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import { validationTable } from '../table.js';
+import type { KindValidation, Problems } from '../types.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is changed in a valid object, by path (`spec.ports.0.name`); undefined takes the member away. */
+export type Change = Readonly<Record<string, unknown>>;
+
+/** A change, and the one problem that comes of it. */
+export type Case = readonly [change: Change, field: string, message: string];
+/** A change, and all that comes of it: field and message in turns. */
+export type ManyCase = readonly [change: Change, ...fieldsAndMessages: string[]];
+
+const REASONS: readonly (readonly [prefix: string, reason: FieldError['reason']])[] = [
+  ['Required value', 'FieldValueRequired'],
+  ['Invalid value', 'FieldValueInvalid'],
+  ['Unsupported value', 'FieldValueNotSupported'],
+  ['Duplicate value', 'FieldValueDuplicate'],
+  ['Forbidden', 'FieldValueForbidden'],
+  ['Too long', 'FieldValueTooLong'],
+  ['Too many', 'FieldValueTooMany'],
+  ['Not found', 'FieldValueNotFound'],
+];
+
+function problem(field: string, message: string): FieldError {
+  const reason = REASONS.find(([prefix]) => message.startsWith(prefix))?.[1];
+  assert.ok(reason, `${message} begins like a problem`);
+  return { reason, field, message };
+}
+
+/** The object with a change made to it. */
+export function changed(object: Json, change: Change): Json {
+  const copy = structuredClone(object);
+  for (const [path, value] of Object.entries(change)) setAt(copy, path.split('.'), value);
+  return copy;
+}
+
+function setAt(object: Json, [step = '', ...rest]: readonly string[], value: unknown): void {
+  const here = object as Record<string, unknown>;
+  if (rest.length > 0) {
+    here[step] ??= /^\d+$/.test(rest[0] ?? '') ? [] : {};
+    setAt(here[step] as Json, rest, value);
+  } else if (value === undefined) {
+    Reflect.deleteProperty(here, step);
+  } else {
+    here[step] = value;
+  }
+}
+
+/** Where a kind is: its group (as the vocabulary has it), its resource, and the type it is stored as. */
+export interface KindPlace {
+  readonly group?: string;
+  readonly resource: string;
+  readonly type: string;
+  readonly words?: VocabularyName;
+}
+
+/** Asks one kind's validation as the server would: of objects that are decoded and have their defaults. */
+export class KindUnderTest {
+  readonly validation: KindValidation;
+  readonly #place: KindPlace;
+  readonly #catalog: ReturnType<typeof loadCatalog>;
+  readonly #defaulter: Defaulter;
+
+  constructor(place: KindPlace) {
+    const words = vocabulary(place.words ?? 'kubernetes');
+    this.#place = place;
+    this.#catalog = loadCatalog(words);
+    this.#defaulter = new Defaulter(this.#catalog.types, words);
+    const validation = validationTable(words)[place.group ?? '']?.[place.resource];
+    assert.ok(validation, `${place.resource} is in the table`);
+    this.validation = validation;
+  }
+
+  decoded(object: Json, withDefaults = true): ApiObject {
+    const { value, unknown } = decodeObject(this.#catalog.types, this.#place.type, object);
+    assert.deepEqual(unknown, [], 'tests spell members right');
+    if (withDefaults) this.#defaulter.apply(this.#place.type, value as ApiObject);
+    return value as ApiObject;
+  }
+
+  onCreate(object: Json, withDefaults = true): Problems {
+    const problems: Problems = [];
+    const decoded = this.decoded(object, withDefaults);
+    this.validation.object?.(decoded, problems);
+    this.validation.create?.(decoded, problems);
+    return problems;
+  }
+
+  onUpdate(next: Json, old: Json): Problems {
+    const problems: Problems = [];
+    const decoded = this.decoded(next);
+    this.validation.object?.(decoded, problems);
+    this.validation.update?.(decoded, this.decoded(old), problems);
+    return problems;
+  }
+
+  onPart(part: keyof NonNullable<KindValidation['parts']>, next: Json, old: Json): Problems {
+    const problems: Problems = [];
+    this.validation.parts?.[part]?.(this.decoded(next), this.decoded(old), problems);
+    return problems;
+  }
+
+  /** Each case is a test. */
+  refuses(valid: Json, cases: readonly (Case | ManyCase)[]): void {
+    for (const [change, ...expected] of cases) {
+      it(`refuses ${JSON.stringify(change)}`, () => {
+        assert.deepEqual(this.onCreate(changed(valid, change)), pairs(expected));
+      });
+    }
+  }
+
+  accepts(valid: Json, changes: readonly Change[]): void {
+    for (const change of changes) {
+      it(`accepts ${JSON.stringify(change)}`, () => assert.deepEqual(this.onCreate(changed(valid, change)), []));
+    }
+  }
+
+  /** An object that is right, with and without its defaults. */
+  acceptsManifest(name: string, object: Json): void {
+    it(`accepts ${name}`, () => {
+      assert.deepEqual(this.onCreate(object), []);
+      assert.deepEqual(this.onCreate(object, false), [], 'without defaults');
+      assert.deepEqual(this.onUpdate(object, object), [], 'as an update that changes nothing');
+    });
+  }
+
+  /** Each case is a test of an update of `old`. */
+  refusesUpdates(old: Json, cases: readonly (Case | ManyCase)[]): void {
+    for (const [change, ...expected] of cases) {
+      it(`refuses the update ${JSON.stringify(change)}`, () => {
+        assert.deepEqual(this.onUpdate(changed(old, change), old), pairs(expected));
+      });
+    }
+  }
+
+  acceptsUpdates(old: Json, changes: readonly Change[]): void {
+    for (const change of changes) {
+      it(`accepts the update ${JSON.stringify(change)}`, () =>
+        assert.deepEqual(this.onUpdate(changed(old, change), old), []));
+    }
+  }
+
+  /** Each case is a test of a write of a part. */
+  refusesPart(part: keyof NonNullable<KindValidation['parts']>, old: Json, cases: readonly (Case | ManyCase)[]): void {
+    for (const [change, ...expected] of cases) {
+      it(`refuses as ${part} ${JSON.stringify(change)}`, () => {
+        assert.deepEqual(this.onPart(part, changed(old, change), old), pairs(expected));
+      });
+    }
+  }
+}
+
+function pairs(expected: readonly string[]): readonly FieldError[] {
+  const problems: FieldError[] = [];
+  for (let i = 0; i + 1 < expected.length; i += 2) problems.push(problem(expected[i] ?? '', expected[i + 1] ?? ''));
+  return problems;
+}
