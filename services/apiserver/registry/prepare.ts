@@ -55,6 +55,7 @@ export function validateForCreate(stored: StoredResource, object: ApiObject): vo
   const { hub, strategy } = stored;
   const errors = [...validateMetadata(object.metadata, hub)];
   strategy.validation.object?.(object, errors);
+  strategy.validation.create?.(object, errors);
   if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
 }
 
