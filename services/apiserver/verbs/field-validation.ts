@@ -36,7 +36,7 @@ export class FieldValidation {
    */
   readonly onUnknown = (unknown: readonly string[]): void => {
     if (this.duplicates === undefined) return;
-    const problems = [...named('duplicate', this.duplicates.splice(0)), ...named('unknown', unknown)];
+    const problems = [...named('duplicate', this.duplicates), ...named('unknown', unknown)];
     if (problems.length === 0) return;
     if (this.#mode === 'Strict') throw badRequest(`strict decoding error: ${problems.join(', ')}`);
     addWarnings(this.#ctx, problems);
