@@ -1,4 +1,4 @@
-import { union } from './fields-tree.js';
+import { unionAll } from './fields-tree.js';
 import { byPlace, entryOf, type ManagedFieldsEntry } from './managed-fields.js';
 
 /** Most entries of updates that an object keeps; appliers are not counted. */
@@ -14,31 +14,29 @@ export function capUpdaters(entries: readonly ManagedFieldsEntry[]): readonly Ma
   const updaters = entries.filter(isUpdate).sort(byPlace);
   let excess = updaters.length - MAX_UPDATERS;
   if (excess <= 0) return entries;
-  const kept = new Set(entries);
-  const oldest = new Map(updaters.filter(isAncient).map((entry) => [entry.apiVersion, entry]));
+  const joint = new Map(updaters.filter(isAncient).map((entry) => [entry.apiVersion, [entry]]));
   for (const entry of updaters) {
     if (excess === 0) break;
-    const before = oldest.get(entry.apiVersion);
-    if (before === entry) continue;
-    const joint = before === undefined ? entry : joined(before, entry);
-    oldest.set(entry.apiVersion, joint);
-    if (before === undefined) continue;
-    kept.delete(before);
-    kept.delete(entry);
-    kept.add(joint);
-    excess--;
+    const parts = joint.get(entry.apiVersion);
+    if (parts === undefined) joint.set(entry.apiVersion, [entry]);
+    else if (!parts.includes(entry)) {
+      parts.push(entry);
+      excess--;
+    }
   }
-  return [...kept];
+  const joined = [...joint.values()].filter((parts) => parts.length > 1);
+  const gone = new Set(joined.flat());
+  return [...entries.filter((entry) => !gone.has(entry)), ...joined.map(ancient)];
 }
 
-function joined(a: ManagedFieldsEntry, b: ManagedFieldsEntry): ManagedFieldsEntry {
-  const [earlier = '', later = ''] = [a.time ?? '', b.time ?? ''].sort();
+/** With the time of the youngest. */
+function ancient(parts: readonly ManagedFieldsEntry[]): ManagedFieldsEntry {
   return entryOf({
     manager: ANCIENT,
     operation: 'Update',
-    apiVersion: b.apiVersion,
-    time: later === '' ? earlier : later,
-    fields: union(a.fieldsV1, b.fieldsV1),
+    apiVersion: parts[0]?.apiVersion ?? '',
+    time: parts.reduce((latest, { time = '' }) => (time > latest ? time : latest), ''),
+    fields: unionAll(parts.map((entry) => entry.fieldsV1)),
     subresource: '',
   });
 }

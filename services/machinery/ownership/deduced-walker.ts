@@ -1,12 +1,20 @@
 import { isJsonObject } from '../codec/own.js';
 import { LEAF, SELF, type FieldsTree } from './fields-tree.js';
-import { scalarWalker } from './leaf-walker.js';
+import { atomicWalker, scalarWalker } from './leaf-walker.js';
 import { StructWalker } from './struct-walker.js';
 import type { Difference, Pruning, Steps, Walker } from './walker.js';
 
+/** Levels of objects that have owners inside. A call goes through several functions a level, and the stack has an end. */
+const MAX_LEVELS = 200;
+
 /** Values without a schema: what is an object has members with owners, and all else is atomic. */
 class DeducedWalker implements Walker {
-  readonly #objects = new StructWalker(() => ({ fields: new Map(), ownerless: new Set() }), this);
+  readonly #objects: StructWalker;
+
+  constructor(level: number) {
+    const others = level < MAX_LEVELS ? new DeducedWalker(level + 1) : atomicWalker;
+    this.#objects = new StructWalker(() => ({ fields: new Map(), ownerless: new Set() }), others);
+  }
 
   diff(before: unknown, after: unknown, out: Difference): void {
     const isBefore = isJsonObject(before);
@@ -46,4 +54,4 @@ function membersOf(tree: FieldsTree | undefined): FieldsTree | undefined {
   return members;
 }
 
-export const deducedWalker: Walker = new DeducedWalker();
+export const deducedWalker: Walker = new DeducedWalker(1);

@@ -9,6 +9,7 @@ import {
   NO_FIELDS,
   pathsOf,
   union,
+  unionAll,
   type FieldsTree,
 } from './fields-tree.js';
 import { decodeManagedFields } from './managed-fields.js';
@@ -87,6 +88,14 @@ describe('the algebra of trees', () => {
       assert.equal(bytes(difference(union(a, b), b)), bytes(difference(a, b)));
       assert.equal(equal(a, b), bytes(a) === bytes(b));
     });
+  });
+
+  it('joins many as it joins two', () => {
+    fc.assert(
+      fc.property(fc.array(tree, { maxLength: 6 }), (trees) => {
+        assert.equal(bytes(unionAll(trees)), bytes(trees.reduce(union, NO_FIELDS)));
+      }),
+    );
   });
 
   it('changes neither side', () => {

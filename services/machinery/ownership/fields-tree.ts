@@ -114,6 +114,19 @@ function plus(a: FieldsTree, b: FieldsTree): FieldsTree {
   return withMembers(a, b);
 }
 
+/** What is in any of the sets. */
+export const unionAll = (roots: readonly FieldsTree[]): FieldsTree =>
+  joinNodes(roots.filter((root) => !isEmpty(root))) ?? NO_FIELDS;
+
+/** What is in any of the nodes; undefined for none. In halves: one by one, a large one would be copied for each. */
+export function joinNodes(nodes: readonly FieldsTree[]): FieldsTree | undefined {
+  if (nodes.length < 2) return nodes[0];
+  const middle = nodes.length >> 1;
+  const left = joinNodes(nodes.slice(0, middle));
+  const right = joinNodes(nodes.slice(middle));
+  return left && right && plus(left, right);
+}
+
 const withSelf = (node: FieldsTree): FieldsTree => ({ [SELF]: LEAF, ...node });
 
 function withMembers(a: FieldsTree, b: FieldsTree): FieldsTree {

@@ -6,6 +6,7 @@ import { printElement } from './path-element.js';
 import {
   diffMembers,
   fateOf,
+  isKept,
   NotApplicable,
   type Difference,
   type Pruning,
@@ -146,7 +147,7 @@ export class ListWalker implements Walker {
       if (after !== undefined) left.push(after);
     }
     if (isSame) return value;
-    return left.length === 0 ? undefined : left;
+    return left.length === 0 && !isKept(pruning) ? undefined : left;
   }
 
   #prunedItem(item: unknown, pruning: Pruning): unknown {

@@ -45,9 +45,16 @@ describe('decodeManagedFields()', () => {
     'keys that are no JSON': [entry({ fieldsV1: { 'f:l': { 'k:{': {} } } })],
     'too deep a tree': [entry({ fieldsV1: nested(5000) })],
     'too large a tree': [
-      entry({ fieldsV1: Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`f:${String(i)}`, {}])) }),
+      entry({
+        fieldsV1: Object.fromEntries(
+          Array.from({ length: 210_000 }, (_, i) => [`f:${String(i).padStart(6, '0')}`, {}]),
+        ),
+      }),
     ],
-    'too many entries': Array.from({ length: 1001 }, (_, i) => entry({ manager: String(i) })),
+    'too much that is not as we write it': [
+      entry({ fieldsV1: Object.fromEntries(Array.from({ length: 21_000 }, (_, i) => [`f:${String(-i)}`, {}])) }),
+    ],
+    'too many entries': Array.from({ length: 257 }, (_, i) => entry({ manager: String(i) })),
     'one bad entry among good ones': [entry(), entry({ operation: '' })],
   };
   for (const [what, raw] of Object.entries(malformed)) {

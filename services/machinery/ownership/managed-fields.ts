@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/own.js';
 import type { FieldsTree, TreeDraft } from './fields-tree.js';
-import { inOrder, isLeaf, LEAF, NO_FIELDS, SELF, union } from './fields-tree.js';
+import { inOrder, isLeaf, joinNodes, LEAF, NO_FIELDS, SELF } from './fields-tree.js';
 import { canonicalElement, UNKNOWN_ELEMENT } from './path-element.js';
 
 /** Who set which fields, through which version. Spec 1, 2.2. */
@@ -14,11 +14,13 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-/** Deeper than any object nests its named fields; recursion below is bounded by it. */
-const MAX_DEPTH = 256;
-/** Nodes of all entries together: an object of the largest size, owned a few times over. */
+/** As deep as bodies nest. */
+const MAX_DEPTH = 1000;
+/** Nodes of all entries together: more than fit in an object of the largest size. */
 const MAX_NODES = 200_000;
-const MAX_ENTRIES = 1_000;
+/** What a node costs that is not canonical, as only clients send them: it is sorted, parsed and written anew. */
+const REWRITE_COST = 10;
+const MAX_ENTRIES = 256;
 
 interface Budget {
   nodes: number;
@@ -153,7 +155,8 @@ function rewritten(raw: unknown, budget: Budget, depth: number): FieldsTree | un
   if (!isJsonObject(raw) || depth > MAX_DEPTH) return undefined;
   const children: [string, FieldsTree][] = [];
   for (const key in raw) {
-    if (--budget.nodes < 0) return undefined;
+    budget.nodes -= REWRITE_COST;
+    if (budget.nodes < 0) return undefined;
     const element = key === SELF ? SELF : canonicalElement(key);
     const child = decodeNode(raw[key], budget, depth + 1);
     if (element === undefined || child === undefined) return undefined;
@@ -164,10 +167,13 @@ function rewritten(raw: unknown, budget: Budget, depth: number): FieldsTree | un
 }
 
 function built(children: readonly (readonly [string, FieldsTree])[]): FieldsTree {
-  const out: TreeDraft = {};
+  const spellings = new Map<string, FieldsTree[]>();
   for (const [element, child] of children) {
-    const known = out[element];
-    out[element] = known === undefined ? child : (union({ [element]: known }, { [element]: child })[element] ?? child);
+    const known = spellings.get(element);
+    if (known === undefined) spellings.set(element, [child]);
+    else known.push(child);
   }
+  const out: TreeDraft = {};
+  for (const [element, nodes] of spellings) out[element] = joinNodes(nodes) ?? LEAF;
   return inOrder(out);
 }

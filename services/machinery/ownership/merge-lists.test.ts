@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { mergeLists } from './merge-lists.js';
 
+const letters = (text: string): readonly string[] => Array.from(text);
 const merged = (live: string, config: string): string =>
   mergeLists(
-    [...live],
-    [...config],
+    letters(live),
+    letters(config),
     (item) => item,
     (_live, item) => item,
   ).join('');
@@ -31,10 +32,10 @@ describe('mergeLists()', () => {
   }
 
   it('has every item once, the applied ones and the others in their own orders', () => {
-    const list = fc.uniqueArray(fc.constantFrom(...'abcdefgh'));
+    const list = fc.uniqueArray(fc.constantFrom(...letters('abcdefgh')));
     fc.assert(
       fc.property(list, list, (live, config) => {
-        const out = [...merged(live.join(''), config.join(''))];
+        const out = letters(merged(live.join(''), config.join('')));
         assert.deepEqual([...out].sort(), [...new Set([...live, ...config])].sort());
         assert.deepEqual(
           out.filter((item) => config.includes(item)),

@@ -5,7 +5,17 @@ import { decodeObject } from '../schema/decode.js';
 import type { TypeDeclaration } from '../types/declarations.js';
 import { capUpdaters } from './cap.js';
 import { applyConflict, type Contest } from './conflicts.js';
-import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
+import {
+  difference,
+  equal,
+  intersection,
+  isEmpty,
+  LEAF,
+  NO_FIELDS,
+  union,
+  unionAll,
+  type FieldsTree,
+} from './fields-tree.js';
 import { LastApplied } from './last-applied.js';
 import { byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
@@ -260,7 +270,7 @@ function settled(
 
 /** What anybody has once the configuration is applied. */
 function keptBy(others: readonly ManagedFieldsEntry[], fields: FieldsTree, walker: ObjectWalker): FieldsTree {
-  return others.reduce((sum, entry) => union(sum, walker.lift(entry.fieldsV1)), union(fields, ALWAYS_KEPT));
+  return unionAll([ALWAYS_KEPT, fields, ...others.map((entry) => walker.lift(entry.fieldsV1))]);
 }
 
 function losesElsewhere(write: Write, entry: ManagedFieldsEntry, views: Views): boolean {

@@ -16,6 +16,7 @@ describe('canonicalElement()', () => {
     ['k:{"n":"\\u0061"}', 'k:{"n":"a"}'],
     ['k:{"__proto__":"x"}', 'k:{"__proto__":"x"}'],
     ['k:{"n":{"deep":1}}', undefined],
+    ['k:{"n":"{[\\"{"}', 'k:{"n":"{[\\"{"}'],
     ['k:{}', undefined],
     ['k:{"n":', undefined],
     ['k:[1]', undefined],

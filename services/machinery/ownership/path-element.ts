@@ -62,13 +62,27 @@ function canonicalValue(text: string): string | undefined {
   return value !== undefined && isScalar(value) ? valueElement(value) : undefined;
 }
 
-/** The JSON behind the prefix; undefined when it is none. */
+/** The JSON behind the prefix; undefined when it is none, or more than an object of scalars. */
 function parsed(element: string): unknown {
+  if (!isFlat(element)) return undefined;
   try {
     return JSON.parse(element.slice(2));
   } catch {
     return undefined; // what a client wrote there is no JSON: said by the result
   }
+}
+
+/** Deep nesting is slow to parse; what is looked for here has at most one bracket outside strings. */
+function isFlat(text: string): boolean {
+  let opened = 0;
+  let isString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === '\\' && isString) i++;
+    else if (char === '"') isString = !isString;
+    else if ((char === '[' || char === '{') && !isString && ++opened > 1) return false;
+  }
+  return true;
 }
 
 /** A path as messages show it, e.g. `.spec.template.spec.containers[name="c"].image`. */

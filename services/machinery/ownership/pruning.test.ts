@@ -103,6 +103,15 @@ describe('what an applier does not apply any more', () => {
     assert.equal((s.live['spec'] as { nodeSelector?: unknown }).nodeSelector, undefined);
   });
 
+  it('leaves a container empty that another has applied empty', () => {
+    const s = new Scene('core/v1.Pod');
+    const volume = (emptyDir: object): object => pod({ volumes: [{ name: 'v', emptyDir }] });
+    s.apply('one', volume({}));
+    s.apply('two', volume({ medium: 'Memory' }));
+    s.apply('two', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } });
+    assert.deepEqual((s.live['spec'] as { volumes: unknown }).volumes, [{ name: 'v', emptyDir: {} }]);
+  });
+
   it('stays when it was updated by another since', () => {
     const s = new Scene('core/v1.ConfigMap');
     const settings = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 's' }, data });

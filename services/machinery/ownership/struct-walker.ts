@@ -2,7 +2,7 @@ import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
 import { inOrder, isLeaf, isMember, LEAF, mapChildren, SELF, type FieldsTree, type TreeDraft } from './fields-tree.js';
 import { diffLeaves, scalarWalker } from './leaf-walker.js';
 import { FIELD } from './path-element.js';
-import { diffMembers, fateOf, type Difference, type Pruning, type Steps, type Walker } from './walker.js';
+import { diffMembers, fateOf, isKept, type Difference, type Pruning, type Steps, type Walker } from './walker.js';
 
 type Members = Record<string, unknown>;
 
@@ -152,7 +152,8 @@ export class StructWalker implements Walker {
       if (left === undefined) Reflect.deleteProperty(out, name);
       else setOwn(out, name, left);
     }
-    return out === undefined ? value : isEmptyObject(out) ? undefined : out;
+    if (out === undefined) return value;
+    return isEmptyObject(out) && !isKept(pruning) ? undefined : out;
   }
 
   /** A named field is had by whoever has something in it; so what is in it by default goes with what was applied. */

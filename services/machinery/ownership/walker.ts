@@ -1,4 +1,4 @@
-import type { FieldsTree } from './fields-tree.js';
+import { isMember, type FieldsTree } from './fields-tree.js';
 
 /** Two values' differences as sets below one node; undefined where there are none. Reused from call to call. */
 export interface Difference {
@@ -61,6 +61,9 @@ export function diffMembers(walker: Walker, before: unknown, after: unknown, out
   else if (after === undefined) out.removed = walker.fields(before, true, undefined);
   else walker.diff(before, after, out);
 }
+
+/** Somebody has the container itself, and so keeps it when it is emptied. */
+export const isKept = ({ kept }: Pruning): boolean => kept !== undefined && isMember(kept);
 
 /** What becomes of one member in pruning, and of what is below it. */
 export function fateOf(last: FieldsTree, kept: FieldsTree | undefined, o: Claim, p: Pruning): Pruning & Fate {
