@@ -1,14 +1,20 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { appsValidation } from './apps/table.js';
 import { coreValidation } from './core/table.js';
+import { podChecks } from './pods/spec.js';
 import type { GroupValidation, KindValidation } from './types.js';
 
 const NOTHING_TO_CHECK: KindValidation = {};
 
 /** What is checked of each kind, by group and resource. A kind has a file of its own, or shares one with its like. */
-export const validationTable = (vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> => ({
-  '': coreValidation(vocabulary),
-});
+export function validationTable(vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> {
+  const checks = podChecks(vocabulary);
+  return {
+    '': coreValidation(vocabulary, checks),
+    apps: appsValidation(checks),
+  };
+}
 
 /** @returns The checks of each stored resource. */
 export function validations(vocabulary: Vocabulary): (hub: ResourceDeclaration) => KindValidation {

@@ -56,8 +56,8 @@ function checkRequirement({ key, operator = '', values = [] }: LabelRequirement,
   each(at, 'values', values, (value, valueAt) => checkRule(valueAt, '', value, labelValue));
 }
 
-export function checkLabelSelector(at: At, member: string, selector: LabelSelector | undefined): void {
-  if (selector === undefined) return;
+export function checkLabelSelector(at: At, member: string, selector: LabelSelector | null | undefined): void {
+  if (selector === null || selector === undefined) return;
   const selectorAt = at.child(member);
   checkLabels(selectorAt, 'matchLabels', selector.matchLabels);
   each(selectorAt, 'matchExpressions', selector.matchExpressions, checkRequirement);
@@ -65,6 +65,27 @@ export function checkLabelSelector(at: At, member: string, selector: LabelSelect
 
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
   matchExpressions.length === 0 && Object.keys(matchLabels).length === 0;
+
+/**
+ * A workload's selector, which selects something.
+ *
+ * @param kind For the message, e.g. `deployment`.
+ * @returns The selector if it is one, so that it makes sense to hold labels against it.
+ */
+export function requireSelector(
+  at: At,
+  selector: LabelSelector | null | undefined,
+  kind: string,
+): LabelSelector | undefined {
+  if (selector === null || selector === undefined) {
+    at.required('selector');
+    return undefined;
+  }
+  const before = at.problems.length;
+  checkLabelSelector(at, 'selector', selector);
+  if (isEmptySelector(selector)) at.invalid('selector', selector, `empty selector is invalid for ${kind}`);
+  return at.problems.length === before ? selector : undefined;
+}
 
 function meets(labels: StringMap, { key = '', operator, values = [] }: LabelRequirement): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -1,5 +1,5 @@
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { podChecks } from '../pods/spec.js';
+import type { PodChecks } from '../pods/spec.js';
 import type { GroupValidation } from '../types.js';
 import { persistentVolumeClaims } from './claims.js';
 import { configMaps, secrets } from './data.js';
@@ -15,8 +15,7 @@ import { services } from './services.js';
 import { podTemplates, replicationControllers } from './templates.js';
 
 /** The kinds of the group without a name; those that are not here have nothing but metadata to check. */
-export function coreValidation(vocabulary: Vocabulary): GroupValidation {
-  const checks = podChecks(vocabulary);
+export function coreValidation(vocabulary: Vocabulary, checks: PodChecks): GroupValidation {
   return {
     configmaps: configMaps,
     endpoints,
