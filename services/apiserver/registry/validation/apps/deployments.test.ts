@@ -85,6 +85,11 @@ describe('validation of deployments', () => {
     ],
   ]);
   kind.refusesPart('status', changed(deployment, { 'status.collisionCount': 2 }), [
+    [
+      { 'status.replicas': 1, 'status.availableReplicas': 1 },
+      'status.availableReplicas',
+      'Invalid value: 1: cannot be greater than readyReplicas',
+    ],
     [{ 'status.collisionCount': 1 }, 'status.collisionCount', 'Invalid value: 1: cannot be decremented'],
     [
       { 'status.replicas': 1, 'status.updatedReplicas': 2 },

@@ -162,6 +162,16 @@ describe('validation of resource quotas', () => {
     ],
     [{ 'spec.hard': { cpu: '-1' } }, 'spec.hard[cpu]', `Invalid value: "-1": ${AT_LEAST_0}`],
     [{ 'spec.hard': { pods: '1500m' } }, 'spec.hard[pods]', 'Invalid value: "1500m": must be an integer'],
+    [
+      { ...selector({ scopeName: 'Late', operator: 'Exists' }) },
+      `${E}.scopeName`,
+      'Invalid value: "Late": unsupported scope',
+    ],
+    [
+      { ...selector({ scopeName: 'BestEffort', operator: 'Exists' }), 'spec.hard': { cpu: '1' } },
+      E,
+      'Invalid value: {"matchExpressions":[{"scopeName":"BestEffort","operator":"Exists"}]}: unsupported scope applied to resource',
+    ],
     [{ 'spec.scopes': ['Late'] }, 'spec.scopes', 'Invalid value: []string{"Late"}: unsupported scope'],
     [
       { 'spec.scopes': ['BestEffort', 'NotBestEffort'] },

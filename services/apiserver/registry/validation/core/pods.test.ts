@@ -36,6 +36,13 @@ describe('updates of pods', () => {
     'Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) or `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
   kind.refusesUpdates(old, [
     [{ 'spec.nodeName': 'a' }, 'spec', OTHER],
+    [
+      { 'spec.activeDeadlineSeconds': -1 },
+      'spec.activeDeadlineSeconds',
+      'Invalid value: -1: must be between 1 and 2147483647, inclusive',
+      'spec.activeDeadlineSeconds',
+      'Invalid value: -1: must be between 0 and 2147483647, inclusive',
+    ],
     [{ [`${C}.env`]: [{ name: 'A', value: 'b' }] }, 'spec', OTHER],
     [{ 'spec.terminationGracePeriodSeconds': 1 }, 'spec', OTHER],
     [
@@ -77,6 +84,13 @@ describe('updates of pods', () => {
       { 'status.podIPs': [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }] },
       'status.podIPs',
       'Invalid value: [{"ip":"1.1.1.1"},{"ip":"1.1.1.2"}]: may specify no more than one IP for each IP family',
+    ],
+    [
+      { 'status.podIPs': [{ ip: '1.1.1.1' }, { ip: 'fd00::1' }, { ip: '1.1.1.1' }] },
+      'status.podIPs',
+      'Invalid value: [{"ip":"1.1.1.1"},{"ip":"fd00::1"},{"ip":"1.1.1.1"}]: may specify no more than one IP for each IP family',
+      'status.podIPs[2]',
+      'Duplicate value: {"ip":"1.1.1.1"}',
     ],
     [{ 'status.nominatedNodeName': 'A' }, 'status.nominatedNodeName', `Invalid value: "A": ${SUBDOMAIN}`],
     [
@@ -123,6 +137,17 @@ describe('updates of pods', () => {
       { 'spec.ephemeralContainers.1': { name: 'two', image: 'b', targetContainerName: 'who' } },
       'spec.ephemeralContainers[1].targetContainerName',
       'Not found: "who"',
+    ],
+    [
+      {
+        'spec.ephemeralContainers.1': {
+          name: 'two',
+          image: 'b',
+          volumeMounts: [{ name: 'data', mountPath: '/a', subPath: 'b' }],
+        },
+      },
+      'spec.ephemeralContainers[1].volumeMounts[0].subPath',
+      'Forbidden: cannot be set for an Ephemeral Container',
     ],
     [
       { 'spec.ephemeralContainers.1': { name: 'two', image: 'b', ports: [{ containerPort: 1 }] } },

@@ -73,6 +73,18 @@ describe('validation of services', () => {
       ],
       [{ 'spec.type': 'ExternalName' }, 'spec.externalName', 'Required value'],
       [
+        {
+          'spec.type': 'ExternalName',
+          'spec.externalName': 'a',
+          'spec.ipFamilies': ['IPv4'],
+          'spec.ipFamilyPolicy': 'SingleStack',
+        },
+        'spec.ipFamilies',
+        'Forbidden: may not be set for ExternalName services',
+        'spec.ipFamilyPolicy',
+        'Forbidden: may not be set for ExternalName services',
+      ],
+      [
         { 'spec.type': 'ExternalName', 'spec.externalName': 'a_b' },
         'spec.externalName',
         `Invalid value: "a_b": ${SUBDOMAIN}`,
@@ -143,6 +155,18 @@ describe('validation of services', () => {
         { 'spec.clusterIP': '10.0.0.1', 'spec.clusterIPs': ['10.0.0.1', '10.0.0.2'] },
         'spec.clusterIPs',
         'Invalid value: []string{"10.0.0.1", "10.0.0.2"}: may specify no more than one IP for each IP family',
+      ],
+      [
+        { 'spec.clusterIP': 'None', 'spec.clusterIPs': ['None', '10.0.0.2'] },
+        'spec.clusterIPs',
+        `Invalid value: []string{"None", "10.0.0.2"}: 'None' must be the first and only value`,
+      ],
+      [
+        { 'spec.clusterIP': '10.0.0.1', 'spec.clusterIPs': ['10.0.0.1', 'fd00::1', '10.0.0.3'] },
+        'spec.clusterIPs',
+        'Invalid value: []string{"10.0.0.1", "fd00::1", "10.0.0.3"}: may only hold up to 2 values',
+        'spec.clusterIPs',
+        'Invalid value: []string{"10.0.0.1", "fd00::1", "10.0.0.3"}: may specify no more than one IP for each IP family',
       ],
       [
         { 'spec.clusterIP': '10.0.0.1', 'spec.ipFamilies': ['IPv6'] },
@@ -233,6 +257,21 @@ describe('validation of services', () => {
     ]);
     kind.refusesUpdates(changed(service, { 'spec.type': 'LoadBalancer', 'spec.loadBalancerClass': 'a/b' }), [
       [{ 'spec.loadBalancerClass': 'a/c' }, 'spec.loadBalancerClass', 'Invalid value: "a/c": may not change once set'],
+    ]);
+    const checked = changed(service, {
+      'spec.type': 'LoadBalancer',
+      'spec.externalTrafficPolicy': 'Local',
+      'spec.healthCheckNodePort': 30000,
+    });
+    kind.refusesUpdates(checked, [
+      [{ 'spec.healthCheckNodePort': 30001 }, 'spec.healthCheckNodePort', 'Forbidden: field is immutable'],
+      [
+        { 'spec.healthCheckNodePort': -1 },
+        'spec.healthCheckNodePort',
+        'Invalid value: -1: HealthCheckNodePort must be not less than 0',
+        'spec.healthCheckNodePort',
+        'Forbidden: field is immutable',
+      ],
     ]);
     kind.refusesPart('status', service, [
       [

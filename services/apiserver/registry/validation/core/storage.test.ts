@@ -1,5 +1,9 @@
 import { changed, KindUnderTest } from '../testing/cases.js';
-import { LABEL_VALUE, SUBDOMAIN } from '../testing/words.js';
+import { LABEL, LABEL_VALUE, SUBDOMAIN } from '../testing/words.js';
+
+const AFFINITY = {
+  required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] },
+};
 
 describe('validation of persistent volumes', () => {
   const kind = new KindUnderTest({ resource: 'persistentvolumes', type: 'core/v1.PersistentVolume' });
@@ -72,6 +76,28 @@ describe('validation of persistent volumes', () => {
       'Required value',
     ],
   ]);
+  const source = (member: string, value: object): object => ({ 'spec.hostPath': undefined, [`spec.${member}`]: value });
+  kind.refuses(volume, [
+    [{ ...source('local', {}), 'spec.nodeAffinity': AFFINITY }, 'spec.local.path', 'Required value'],
+    [
+      { ...source('cinder', { volumeID: 'a', secretRef: { name: 'a' } }) },
+      'spec.cinder.secretRef.namespace',
+      'Required value',
+    ],
+    [
+      { ...source('iscsi', { targetPortal: 'a', iqn: 'iqn.2001-04.com.example:a', lun: 0, secretRef: {} }) },
+      'spec.iscsi.secretRef.name',
+      'Required value',
+    ],
+    [
+      { ...source('storageos', { volumeName: 'a', volumeNamespace: 'A' }) },
+      'spec.storageos.volumeNamespace',
+      `Invalid value: "A": ${LABEL}`,
+    ],
+  ]);
+  kind.refusesUpdates(changed(volume, { 'spec.nodeAffinity': AFFINITY }), [
+    [{ 'spec.nodeAffinity': undefined }, 'nodeAffinity', 'Invalid value: "null": field is immutable'],
+  ]);
   kind.refusesUpdates(volume, [
     [
       { 'spec.hostPath.path': '/other' },
@@ -134,6 +160,28 @@ describe('validation of persistent volume claims', () => {
     [{ 'spec.volumeMode': 'Block' }, 'spec', IMMUTABLE, 'volumeMode', 'Invalid value: "Block": field is immutable'],
   ]);
   kind.acceptsUpdates(claim, [{ 'spec.volumeName': 'v' }, { 'metadata.labels': { a: 'b' } }]);
+  kind.refuses(claim, [
+    [
+      {
+        'spec.dataSource': { kind: 'PersistentVolumeClaim', name: 'a' },
+        'spec.dataSourceRef': { kind: 'PersistentVolumeClaim', name: 'b' },
+      },
+      'spec',
+      'Invalid value: "spec.dataSource": must match dataSourceRef',
+    ],
+    [
+      { 'spec.selector': { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } },
+      'spec.selector.matchExpressions[0].values',
+      "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+    ],
+  ]);
+  kind.refusesPart('status', claim, [
+    [
+      { 'status.capacity': { storage: '-1' } },
+      'status.capacity[storage]',
+      'Invalid value: "-1": must be a valid resource quantity',
+    ],
+  ]);
   const bound = changed(claim, { 'spec.volumeName': 'v', 'status.phase': 'Bound' });
   kind.acceptsUpdates(bound, [{ 'spec.resources.requests.storage': '2Gi' }]);
   kind.refusesUpdates(bound, [

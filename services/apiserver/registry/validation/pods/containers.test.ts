@@ -44,6 +44,11 @@ describe('containers', () => {
         'Forbidden: may not be set for init containers',
       ],
       [
+        { 'spec.initContainers': [{ name: 'init', image: 'a', restartPolicy: 'Never' }] },
+        'spec.initContainers[0].restartPolicy',
+        'Unsupported value: "Never": supported values: "Always"',
+      ],
+      [
         { 'spec.ephemeralContainers': [{ name: 'debug', image: 'a' }] },
         'spec.ephemeralContainers',
         'Forbidden: cannot be set on create',

@@ -2,6 +2,8 @@ import { KindUnderTest } from '../testing/cases.js';
 import { C, P, POD } from '../testing/pod.js';
 import { LABEL, LABEL_VALUE, QUALIFIED, SUBDOMAIN } from '../testing/words.js';
 
+const LONG = 'x'.repeat(62);
+
 describe('specs of pods', () => {
   const kind = new KindUnderTest({ resource: 'pods', type: 'core/v1.Pod' });
 
@@ -31,6 +33,16 @@ describe('specs of pods', () => {
         { 'spec.dnsConfig': { nameservers: ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4'] } },
         'spec.dnsConfig.nameservers',
         'Invalid value: []string{"1.1.1.1", "2.2.2.2", "3.3.3.3", "4.4.4.4"}: must not have more than 3 nameservers',
+      ],
+      [
+        { 'spec.dnsConfig': { searches: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] } },
+        'spec.dnsConfig.searches',
+        'Invalid value: []string{"a", "b", "c", "d", "e", "f", "g"}: must not have more than 6 search paths',
+      ],
+      [
+        { 'spec.dnsConfig': { searches: [LONG, `${LONG}.${LONG}.${LONG}.${LONG}`] } },
+        'spec.dnsConfig.searches',
+        `Invalid value: []string{"${LONG}", "${LONG}.${LONG}.${LONG}.${LONG}"}: must not have more than 256 characters (including spaces) in the search list`,
       ],
       [
         { 'spec.dnsConfig': { nameservers: ['here'] } },
@@ -82,6 +94,19 @@ describe('specs of pods', () => {
         `${P}.securityContext.windowsOptions`,
         'Forbidden: windows options cannot be set for a linux pod',
       ],
+      [
+        {
+          'spec.hostNetwork': true,
+          'spec.securityContext': { windowsOptions: { hostProcess: true } },
+          [`${C}.securityContext`]: { windowsOptions: { hostProcess: false } },
+          'spec.containers.1': { name: 'b', image: 'b' },
+        },
+        `${P}.securityContext.windowsOptions.hostProcess`,
+        'Invalid value: false: pod hostProcess value must be identical if both are specified, was true',
+        'spec',
+        'Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers',
+      ],
+      [{ 'spec.os': {} }, 'spec.os.name', 'Required value: cannot be empty'],
       [
         { 'spec.securityContext': { windowsOptions: { hostProcess: true } } },
         'spec.hostNetwork',
@@ -139,6 +164,28 @@ describe('specs of pods', () => {
       ],
       [{ [`${C}.securityContext`]: { runAsGroup: -1 } }, `${P}.securityContext.runAsGroup`, `Invalid value: -1: ${ID}`],
       [
+        { 'spec.securityContext': { seccompProfile: {} } },
+        'spec.securityContext.seccompProfile.type',
+        'Required value: type is required when seccompProfile is set',
+      ],
+      [
+        { 'spec.securityContext': { seccompProfile: { type: 'Unconfined', localhostProfile: 'a' } } },
+        'spec.securityContext.seccompProfile.localhostProfile',
+        'Invalid value: {"type":"Unconfined","localhostProfile":"a"}: can only be set when seccomp type is Localhost',
+      ],
+      [
+        { 'spec.securityContext': { seccompProfile: { type: 'Localhost', localhostProfile: '/a' } } },
+        'spec.securityContext.seccompProfile.localhostProfile',
+        'Invalid value: "/a": must be a relative path',
+      ],
+      [
+        {
+          [`${C}.securityContext`]: { allowPrivilegeEscalation: false, capabilities: { add: ['CAP_SYS_ADMIN'] } },
+        },
+        `${P}.securityContext`,
+        'Invalid value: {"capabilities":{"add":["CAP_SYS_ADMIN"]},"allowPrivilegeEscalation":false}: cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+      ],
+      [
         { [`${C}.securityContext`]: { procMount: 'Masked' } },
         `${P}.securityContext.procMount`,
         'Unsupported value: "Masked": supported values: "Default", "Unmasked"',
@@ -166,6 +213,14 @@ describe('specs of pods', () => {
     });
     const N = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution';
     const E = `${N}.nodeSelectorTerms[0].matchExpressions[0]`;
+    const byField = (requirement: object): object => ({
+      'spec.affinity': {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [requirement] }] },
+        },
+      },
+    });
+    const F = `${N}.nodeSelectorTerms[0].matchFields[0]`;
     const tolerate = (toleration: object): object => ({ 'spec.tolerations': [toleration] });
     const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
     kind.refuses(POD, [
@@ -197,6 +252,26 @@ describe('specs of pods', () => {
         { ...term([{ key: 'a', operator: 'Is' }]) },
         `${E}.operator`,
         'Invalid value: "Is": not a valid selector operator',
+      ],
+      [
+        { ...byField({ key: 'metadata.uid', operator: 'In', values: ['a'] }) },
+        `${F}.key`,
+        'Invalid value: "metadata.uid": not a valid field selector key',
+      ],
+      [
+        { ...byField({ key: 'metadata.name', operator: 'Exists' }) },
+        `${F}.operator`,
+        'Invalid value: "Exists": not a valid selector operator',
+      ],
+      [
+        { ...byField({ key: 'metadata.name', operator: 'In', values: ['a', 'b'] }) },
+        `${F}.values`,
+        "Required value: must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+      ],
+      [
+        { ...byField({ key: 'metadata.name', operator: 'In', values: ['A'] }) },
+        `${F}.values[0]`,
+        `Invalid value: "A": ${SUBDOMAIN}`,
       ],
       [
         {
@@ -270,6 +345,16 @@ describe('specs of pods', () => {
         { 'spec.topologySpreadConstraints': [{ ...spread, whenUnsatisfiable: 'Wait' }] },
         'spec.topologySpreadConstraints[0].whenUnsatisfiable',
         'Unsupported value: "Wait": supported values: "DoNotSchedule", "ScheduleAnyway"',
+      ],
+      [
+        { 'spec.topologySpreadConstraints': [{ ...spread, minDomains: 0 }] },
+        'spec.topologySpreadConstraints[0].minDomains',
+        'Invalid value: 0: must be greater than zero',
+      ],
+      [
+        { 'spec.topologySpreadConstraints': [{ ...spread, whenUnsatisfiable: 'ScheduleAnyway', minDomains: 1 }] },
+        'spec.topologySpreadConstraints[0].minDomains',
+        'Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway',
       ],
       [
         { 'spec.topologySpreadConstraints': [spread, spread] },

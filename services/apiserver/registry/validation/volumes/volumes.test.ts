@@ -3,6 +3,8 @@ import { changed, KindUnderTest } from '../testing/cases.js';
 import { C, P, POD, V } from '../testing/pod.js';
 import { FILE_MODE, LABEL, SUBDOMAIN } from '../testing/words.js';
 
+const CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+
 describe('volumes of pods', () => {
   const kind = new KindUnderTest({ resource: 'pods', type: 'core/v1.Pod' });
 
@@ -112,6 +114,77 @@ describe('volumes of pods', () => {
         { ...source('fc', {}) },
         `${S}.fc.targetWWNs`,
         'Required value: must specify either targetWWNs or wwids, but not both',
+      ],
+      [
+        { ...source('fc', { targetWWNs: ['a'], wwids: ['b'] }) },
+        `${S}.fc.targetWWNs`,
+        'Invalid value: ["a"]: targetWWNs and wwids can not be specified simultaneously',
+        `${S}.fc.lun`,
+        'Required value: lun is required if targetWWNs is specified',
+      ],
+      [
+        {
+          ...source('iscsi', {
+            iqn: 'iqn.1',
+            targetPortal: 'a',
+            lun: 0,
+            chapAuthSession: true,
+            initiatorName: 'eui.1',
+          }),
+        },
+        `${S}.iscsi.iqn`,
+        'Invalid value: "iqn.1": must be valid format',
+        `${S}.iscsi.secretRef`,
+        'Required value',
+        `${S}.iscsi.initiatorname`,
+        'Invalid value: "eui.1": must be valid format',
+      ],
+      [
+        { ...source('flocker', { datasetName: 'a/b', datasetUUID: 'c' }) },
+        `${S}.flocker`,
+        'Invalid value: "resource": datasetName and datasetUUID can not be specified simultaneously',
+        `${S}.flocker.datasetName`,
+        `Invalid value: "a/b": must not contain '/'`,
+      ],
+      [{ ...source('flocker', {}) }, `${S}.flocker`, 'Required value: one of datasetName and datasetUUID is required'],
+      [
+        { ...source('azureDisk', { diskName: 'a', diskURI: 'http://b', kind: 'Managed', cachingMode: 'Some' }) },
+        `${S}.azureDisk.cachingMode`,
+        'Unsupported value: "Some": supported values: "None", "ReadOnly", "ReadWrite"',
+        `${S}.azureDisk.diskURI`,
+        'Unsupported value: "http://b": supported values: "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"',
+      ],
+      [{ ...source('storageos', {}) }, `${S}.storageos.volumeName`, 'Required value'],
+      [{ ...source('cinder', { volumeID: 'a', secretRef: {} }) }, `${S}.cinder.secretRef.name`, 'Required value'],
+      [{ ...source('csi', { driver: 'x'.repeat(64) }) }, `${S}.csi.driver`, 'Too long: may not be more than 63 bytes'],
+      [
+        { ...source('ephemeral', { volumeClaimTemplate: { metadata: { name: 'a' }, spec: CLAIM } }) },
+        `${S}.ephemeral.volumeClaimTemplate.metadata.name`,
+        'Forbidden: cannot be set',
+      ],
+      [
+        {
+          ...source('downwardAPI', {
+            items: [
+              {
+                path: '',
+                fieldRef: { fieldPath: 'metadata.name' },
+                resourceFieldRef: { containerName: 'a', resource: 'limits.cpu' },
+              },
+            ],
+          }),
+        },
+        `${S}.downwardAPI.path`,
+        'Required value',
+        `${S}.downwardAPI`,
+        'Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
+      ],
+      [
+        {
+          ...source('projected', { sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 2 ** 32 + 1 } }] }),
+        },
+        `${S}.projected.sources[0].serviceAccountToken.expirationSeconds`,
+        'Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
       ],
       [{ ...source('ephemeral', {}) }, `${S}.ephemeral.volumeClaimTemplate`, 'Required value'],
       [
@@ -251,6 +324,30 @@ describe('volumes of pods', () => {
         { [V]: claim, [`${C}.volumeDevices`]: [{ name: 'block' }] },
         `${P}.volumeDevices[0].devicePath`,
         'Required value',
+      ],
+      [
+        {
+          [V]: claim,
+          [`${C}.volumeDevices`]: [
+            { name: 'block', devicePath: '/dev/a' },
+            { name: 'block', devicePath: '/dev/a' },
+          ],
+        },
+        `${P}.volumeDevices[1].name`,
+        'Invalid value: "block": must be unique',
+        `${P}.volumeDevices[1].devicePath`,
+        'Invalid value: "/dev/a": must be unique',
+      ],
+      [
+        {
+          'spec.volumes.1': claim,
+          [`${C}.volumeMounts`]: [{ name: 'data', mountPath: '/a' }],
+          [`${C}.volumeDevices`]: [{ name: 'block', devicePath: '/a' }],
+        },
+        `${M}.mountPath`,
+        'Invalid value: "/a": must not already exist as a path in volumeDevices',
+        `${P}.volumeDevices[0].devicePath`,
+        'Invalid value: "/a": must not already exist as a path in volumeMounts',
       ],
       [
         {
