@@ -1,3 +1,4 @@
+import { checkOptions } from '../apiserver/check-options.js';
 import { createLog, type LogLevel } from '../apiserver/log.js';
 import { commandLine, type ProcessDeps } from '../apiserver/process/command-line.js';
 import { serve } from '../apiserver/process/serve.js';
@@ -22,6 +23,7 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
 
 /** What the table cannot say. */
 function check({ options }: ParsedFlags<typeof UP_FLAGS>): void {
+  checkOptions(options);
   const { tlsCertFile, tlsKeyFile, tlsSans } = UP_FLAGS;
   if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
     throw new FlagError(`--${tlsCertFile.flag} and --${tlsKeyFile.flag} go together`);

@@ -1,4 +1,5 @@
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
+import { checkOptions } from './check-options.js';
 import { createLog, type LogLevel } from './log.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from './options.js';
 import { localUrl } from './process/address.js';
@@ -7,7 +8,7 @@ import { serve } from './process/serve.js';
 
 /** The API server as a process of its own. @returns The exit code. */
 export async function main(argv: readonly string[], d: ProcessDeps): Promise<number> {
-  const parsed = commandLine(d, API_SERVER_FLAGS, argv, checkServingFiles);
+  const parsed = commandLine(d, API_SERVER_FLAGS, argv, check);
   if ('exitCode' in parsed) return parsed.exitCode;
   const { options, warnings } = parsed;
   const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
@@ -27,8 +28,9 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   });
 }
 
-/** Nothing is served in the clear, so both files are needed. */
-function checkServingFiles({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): void {
+/** What the table cannot say. Nothing is served in the clear, so certificate and key are needed. */
+function check({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): void {
+  checkOptions(options);
   for (const key of ['tlsCertFile', 'tlsKeyFile'] as const satisfies readonly (keyof ApiServerOptions)[]) {
     if (options[key] === '') throw new FlagError(`--${API_SERVER_FLAGS[key].flag} is needed`);
   }

@@ -1,3 +1,5 @@
+import { gatesHelp } from '../machinery/features/feature-gates.js';
+import { PREVIOUS_RELEASE } from '../machinery/types/release.js';
 import type { FlagTable, OptionsOf } from '../machinery/flags/flags.js';
 
 /** The flags of the API server. Every process that runs one takes them all. */
@@ -88,6 +90,18 @@ export const API_SERVER_FLAGS = {
     metavar: 'KEY=VALUE,...',
     help: 'group versions and resources to serve or not, e.g. batch/v1beta1=false; api/all, api/ga, api/beta, api/alpha',
   },
+  featureGates: {
+    flag: 'feature-gates',
+    type: 'map',
+    metavar: 'NAME=BOOL,...',
+    help: `features to turn on or off; AllAlpha and AllBeta stand for a stage. ${gatesHelp()}`,
+  },
+  showHiddenMetricsForVersion: {
+    flag: 'show-hidden-metrics-for-version',
+    type: 'string',
+    metavar: 'RELEASE',
+    help: `show metrics that this release hides; the one release that means anything is ${PREVIOUS_RELEASE}`,
+  },
   maxRequestBodyBytes: {
     flag: 'max-request-body-bytes',
     type: 'int',
@@ -127,6 +141,24 @@ export const API_SERVER_FLAGS = {
     type: 'duration',
     default: '0s',
     help: 'how long to serve on, not ready, before stopping',
+  },
+  targetRamMb: {
+    flag: 'target-ram-mb',
+    type: 'int',
+    help: 'no effect',
+    deprecated: { since: '1.19', instead: 'it does nothing; caches are bounded by --watch-history-bytes' },
+  },
+  deserializationCacheSize: {
+    flag: 'deserialization-cache-size',
+    type: 'int',
+    help: 'no effect',
+    deprecated: { since: '1.17', instead: 'it does nothing' },
+  },
+  masterServiceNamespace: {
+    flag: 'master-service-namespace',
+    type: 'string',
+    help: 'no effect',
+    deprecated: { since: '1.24', instead: 'it does nothing; the service is in the namespace default' },
   },
   logLevel: {
     flag: 'log-level',

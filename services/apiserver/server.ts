@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { converter } from '../machinery/conversion/converter.js';
+import { featureGates, type FeatureGates } from '../machinery/features/feature-gates.js';
 import { Ownership } from '../machinery/ownership/ownership.js';
 import { Defaulter } from '../machinery/defaulting/defaulter.js';
 import { loadCatalog } from '../machinery/types/catalog.js';
@@ -77,7 +78,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // every write under way listens to it
-  const metrics = createMetrics();
+  const metrics = createMetrics({ showHiddenFor: o.showHiddenMetricsForVersion });
   const store = await openStore(o, {
     ...d,
     observe: (operation, seconds) => metrics.store.observe(operation, seconds),
@@ -111,6 +112,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
 /** What reads and writes objects, without the HTTP around it. */
 interface Core {
   readonly vocabulary: Vocabulary;
+  readonly gates: FeatureGates;
   readonly catalog: Catalog;
   readonly api: ReturnType<typeof servedApi>['api'];
   readonly keys: RegistryKeys;
@@ -132,9 +134,10 @@ async function buildCore(
   signal: AbortSignal,
 ): Promise<Core> {
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
-  const catalog = loadCatalog(vocabulary);
+  const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
+  const catalog = loadCatalog(vocabulary, gates);
   const { api, warnings } = servedApi(catalog, o.runtimeConfig);
-  for (const warning of warnings) log.warn(warning);
+  for (const warning of [...gateWarnings, ...warnings]) log.warn(warning);
   const keys = registryKeys(o.etcdPrefix);
   await settleVocabulary(store, keys, vocabulary, signal);
   const defaulter = new Defaulter(catalog.types, vocabulary);
@@ -159,6 +162,7 @@ async function buildCore(
   const leases = new LeasePool(store, signal);
   return {
     vocabulary,
+    gates,
     catalog,
     api,
     keys,
@@ -169,6 +173,8 @@ async function buildCore(
       feed,
       gate: new ConsistentReadGate(store, feed),
       consistentFrom: consistentFrom(o, store),
+      chunks: gates.enabled('APIListChunking'),
+      countsRemaining: gates.enabled('RemainingItemCount'),
       signal,
     }),
     ownership: new FieldOwnership(new Ownership(catalog.types, vocabulary)),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import type { Client } from './tools/client.js';
 import { JSON_PATCH } from './tools/client.js';
-import type { Document } from './tools/document.js';
 import { created, deployment, deploymentsIn, newNamespace, ok, pod, refused } from './tools/objects.js';
 import { onBothStores, type TestServer } from './tools/server.js';
 

@@ -1,3 +1,4 @@
+import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
@@ -12,16 +13,19 @@ import { aggregatedType, discoveryView } from './view.js';
 export interface DiscoveryDeps {
   readonly api: ServedApi;
   readonly vocabulary: Vocabulary;
+  readonly gates: FeatureGates;
 }
 
 /** Answers what is served. Every document is made once for each generation of the served API. */
 export class Discovery {
   readonly #api: ServedApi;
   readonly #vocabulary: Vocabulary;
+  readonly #showsHash: boolean;
   readonly #documents = new Map<string, Document>();
   #generation: number;
 
-  constructor({ api, vocabulary }: DiscoveryDeps) {
+  constructor({ api, vocabulary, gates }: DiscoveryDeps) {
+    this.#showsHash = gates.enabled('StorageVersionHash');
     this.#api = api;
     this.#vocabulary = vocabulary;
     this.#generation = api.generation;
@@ -66,7 +70,7 @@ export class Discovery {
   async resources(ctx: Context, name: string, version: string): Promise<void> {
     const served = this.#find(name)?.versions.find((v) => v.version === version);
     if (served === undefined) throw unknownPath();
-    await this.#respond(ctx, `resources of ${name}/${version}`, () => resourceList(name, served));
+    await this.#respond(ctx, `resources of ${name}/${version}`, () => resourceList(name, served, this.#showsHash));
   }
 
   /** All paths that answer. */

@@ -14,7 +14,7 @@ function kindOf(sub: SubresourceDeclaration, { group, version }: ResourceDeclara
   return own.group === group && own.version === version ? { kind: sub.kind } : own;
 }
 
-function entriesOf(d: ResourceDeclaration): readonly { readonly name: string }[] {
+function entriesOf(d: ResourceDeclaration, showsHash: boolean): readonly { readonly name: string }[] {
   const own = {
     name: d.resource,
     singularName: d.singular,
@@ -23,7 +23,9 @@ function entriesOf(d: ResourceDeclaration): readonly { readonly name: string }[]
     verbs: sorted(d.verbs),
     ...(d.shortNames.length === 0 ? {} : { shortNames: d.shortNames }),
     ...(d.categories.length === 0 ? {} : { categories: d.categories }),
-    ...(d.virtual ? {} : { storageVersionHash: storageVersionHash(d.storage.group, d.storage.version, d.kind) }),
+    ...(d.virtual || !showsHash
+      ? {}
+      : { storageVersionHash: storageVersionHash(d.storage.group, d.storage.version, d.kind) }),
   };
   const parts = d.subresources.map((sub) => ({
     name: `${d.resource}/${sub.name}`,
@@ -35,13 +37,17 @@ function entriesOf(d: ResourceDeclaration): readonly { readonly name: string }[]
   return [own, ...parts];
 }
 
-/** What `/api/v1` and `/apis/<group>/<version>` answer. */
-export function resourceList(group: string, { version, resources }: ServedVersion): object {
+/**
+ * What `/api/v1` and `/apis/<group>/<version>` answer.
+ *
+ * @param showsHash Whether entries tell the versions that are stored apart.
+ */
+export function resourceList(group: string, { version, resources }: ServedVersion, showsHash = true): object {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: groupVersionName(group, version),
-    resources: resources.flatMap(entriesOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    resources: resources.flatMap((d) => entriesOf(d, showsHash)).sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 

@@ -1,6 +1,7 @@
 import Router from 'koa-router';
 import type { Catalog } from '../../machinery/types/declarations.js';
 import { StatusError } from '../../machinery/meta/status.js';
+import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { HEALTH_ENDPOINTS, type HealthChecks } from '../health/health-checks.js';
 import { respondCheck, respondHealth } from '../health/respond.js';
@@ -18,6 +19,7 @@ export interface PathDeps {
   readonly api: ServedApi;
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;
+  readonly gates: FeatureGates;
   readonly health: HealthChecks;
   readonly metrics: Pick<ApiServerMetrics, 'render'>;
   /** `major.minor.patch` of the product. */
@@ -35,7 +37,7 @@ export function pathRoutes(d: PathDeps): Stage {
   router.get('/metrics', (ctx) => respondMetrics(ctx, d.metrics));
   routeDiscovery(router, discovery);
   routeHealth(router, d.health);
-  routeOpenApi(router, new OpenApi(d));
+  routeOpenApi(router, new OpenApi(d), d.gates);
   const routes = router.routes() as Stage; // adds to the context what only its own handlers read
   return async (ctx) => {
     await routes(ctx, () => refuse(ctx));
@@ -57,8 +59,9 @@ function routeHealth(router: PathRouter, health: HealthChecks): void {
   }
 }
 
-function routeOpenApi(router: PathRouter, openApi: OpenApi): void {
+function routeOpenApi(router: PathRouter, openApi: OpenApi, gates: FeatureGates): void {
   router.get('/openapi/v2', (ctx) => openApi.v2(ctx));
+  if (!gates.enabled('OpenAPIV3')) return;
   router.get('/openapi/v3', (ctx) => openApi.index(ctx));
   router.get('/openapi/v3/*path', (ctx) => openApi.groupVersion(ctx, param(ctx, 'path')));
 }
@@ -76,9 +79,10 @@ function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): Promi
 }
 
 /** What `/` lists. */
-function allPaths({ health }: PathDeps, discovery: Discovery): readonly string[] {
+function allPaths({ gates, health }: PathDeps, discovery: Discovery): readonly string[] {
   const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
-  const others = ['/api', '/apis', '/metrics', '/openapi/v2', '/openapi/v3', '/version'];
+  const v3 = gates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [];
+  const others = ['/api', '/apis', '/metrics', '/openapi/v2', ...v3, '/version'];
   return [...new Set([...discovery.paths(), ...checks, ...others])].sort();
 }
 

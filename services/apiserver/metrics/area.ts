@@ -1,5 +1,6 @@
 import type * as PromClient from 'prom-client';
 import type { Registry } from 'prom-client';
+import type { ShowsDeprecated } from './deprecated.js';
 
 export type { Registry };
 
@@ -8,5 +9,5 @@ export type Prom = Pick<typeof PromClient, 'Counter' | 'Gauge' | 'Histogram'>;
 
 /** What one area counts, in plain numbers that the library asks for when it renders. */
 export interface MetricsArea {
-  register(prom: Prom, registry: Registry): void;
+  register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void;
 }

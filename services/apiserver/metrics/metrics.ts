@@ -1,4 +1,5 @@
 import type { MetricsArea, Registry } from './area.js';
+import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
@@ -21,13 +22,20 @@ export interface RenderedMetrics {
   readonly body: string;
 }
 
-export function createMetrics(): ApiServerMetrics {
+export interface MetricsOptions {
+  /** The release whose hidden metrics are shown; '' for none. */
+  readonly showHiddenFor: string;
+}
+
+/** @throws {FlagError} for a release that has no hidden metrics */
+export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFor: '' }): ApiServerMetrics {
+  const shows = showsDeprecated(showHiddenFor);
   const requests = new CountedRequests();
   const watches = new CountedWatchEvents();
   const store = new CountedStore();
   const deprecatedApis = new RequestedDeprecatedApis();
   let loading: Promise<Registry> | undefined;
-  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store, deprecatedApis]));
+  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store, deprecatedApis], shows));
   return {
     requests,
     watches,
@@ -43,10 +51,10 @@ export function createMetrics(): ApiServerMetrics {
   };
 }
 
-async function load(areas: readonly MetricsArea[]): Promise<Registry> {
+async function load(areas: readonly MetricsArea[], shows: ShowsDeprecated): Promise<Registry> {
   const prom = await import('prom-client');
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry }); // process and event loop
-  for (const area of areas) area.register(prom, registry);
+  for (const area of areas) area.register(prom, registry, shows);
   return registry;
 }

@@ -1,6 +1,7 @@
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { PathRequest, RequestInfo, ResourceRequest } from '../pipeline/request.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
+import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
 import {
   isLongRunning,
   isMutating,
@@ -50,10 +51,12 @@ export class CountedRequests implements RequestMetrics, MetricsArea {
     buckets: REQUEST_BUCKETS,
   });
 
-  register(prom: Prom, registry: Registry): void {
+  register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void {
+    const all = (): Iterable<Series> => this.#series.values();
     this.#duration.register(prom, registry);
-    registerTotals(prom, registry, () => this.#series.values());
-    registerRunning(prom, registry, () => this.#series.values());
+    registerTotals(prom, registry, all);
+    registerRunning(prom, registry, all);
+    registerLongRunning(prom, registry, all, shows);
   }
 
   started(info: RequestInfo): (code: number) => void {
@@ -131,13 +134,32 @@ function registerRunning(prom: Prom, registry: Registry, all: () => Iterable<Ser
       for (const [kind, count] of Object.entries(running)) this.set({ request_kind: kind }, count);
     },
   });
-  new prom.Gauge({
-    name: 'apiserver_longrunning_requests',
-    help: 'Watches and passed-on connections that are open',
-    labelNames: [...LABEL_NAMES],
-    registers: [registry],
-    collect() {
-      for (const { longRunning, labels, running } of all()) if (longRunning) this.set(labels, running);
-    },
-  });
+}
+
+const LONG_RUNNING_HELP = 'Watches and passed-on connections that are open';
+
+/** The names and descriptions that the number of open watches has had. */
+function registerLongRunning(
+  prom: Prom,
+  registry: Registry,
+  all: () => Iterable<Series>,
+  shows: ShowsDeprecated,
+): void {
+  const gauge = (name: string, help: string, of: (series: Series) => boolean): void => {
+    new prom.Gauge({
+      name,
+      help,
+      labelNames: [...LABEL_NAMES],
+      registers: [registry],
+      collect() {
+        for (const series of all()) if (of(series)) this.set(series.labels, series.running);
+      },
+    });
+  };
+  const isLong = ({ longRunning }: Series): boolean => longRunning;
+  gauge('apiserver_longrunning_requests', LONG_RUNNING_HELP, isLong);
+  if (shows('1.23')) gauge('apiserver_longrunning_gauge', deprecatedHelp('1.23', LONG_RUNNING_HELP), isLong);
+  if (!shows('1.21')) return;
+  const isWatch = ({ labels }: Series): boolean => labels['verb'] === 'WATCH';
+  gauge('apiserver_registered_watchers', deprecatedHelp('1.21', 'Watches that are open'), isWatch);
 }

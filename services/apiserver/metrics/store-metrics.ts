@@ -1,4 +1,5 @@
 import type { MetricsArea, Prom, Registry } from './area.js';
+import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
 import { SeriesHistogram, type HistogramSeries } from './series.js';
 
 /** How many objects are stored, by resource as messages name it: `deployments.apps`. */
@@ -33,12 +34,18 @@ export class CountedStore implements StoreMetrics, MetricsArea {
   #series = 0;
   #counts: ObjectCounts = () => [];
 
-  register(prom: Prom, registry: Registry): void {
+  register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void {
     this.#duration.register(prom, registry);
+    const help = 'Stored objects, by resource';
+    this.#registerCounts(prom, registry, 'apiserver_storage_objects', help);
+    if (shows('1.22')) this.#registerCounts(prom, registry, 'etcd_object_counts', deprecatedHelp('1.22', help));
+  }
+
+  #registerCounts(prom: Prom, registry: Registry, name: string, help: string): void {
     const counts = (): ReturnType<ObjectCounts> => this.#counts();
     new prom.Gauge({
-      name: 'apiserver_storage_objects',
-      help: 'Stored objects, by resource',
+      name,
+      help,
       labelNames: ['resource'],
       registers: [registry],
       collect() {

@@ -40,6 +40,9 @@ export interface ReaderOptions {
   readonly gate: ConsistentReadGate;
   /** Whether consistent reads are answered by the cache or by the store itself. */
   readonly consistentFrom: 'cache' | 'store';
+  /** Whether lists come in chunks, and whether a chunk says how many items follow. */
+  readonly chunks: boolean;
+  readonly countsRemaining: boolean;
   /** Ends with the server. */
   readonly signal: AbortSignal;
 }
@@ -90,7 +93,13 @@ export class Reader {
   }
 
   /** @throws {StatusError} BadRequest, Expired, Timeout */
-  async list(stored: StoredResource, p: ListParameters): Promise<Page> {
+  async list(stored: StoredResource, asked: ListParameters): Promise<Page> {
+    const p = this.#o.chunks ? asked : { ...asked, limit: 0, continueToken: '' };
+    const page = await this.#list(stored, p);
+    return this.#o.countsRemaining || page.remaining === undefined ? page : { ...page, remaining: undefined };
+  }
+
+  async #list(stored: StoredResource, p: ListParameters): Promise<Page> {
     const whole = stored.cache.range(p.namespace);
     switch (listMeaning(p)) {
       case 'MostRecent':

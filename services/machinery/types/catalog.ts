@@ -1,3 +1,4 @@
+import { DEFAULT_GATES, type FeatureGates } from '../features/feature-gates.js';
 import type { Vocabulary } from '../vocabulary/vocabulary.js';
 import { readData } from './data-files.js';
 import type {
@@ -47,6 +48,7 @@ interface NameRules {
 
 interface Sources {
   readonly translate: (platformForm: string) => string;
+  readonly gates: FeatureGates;
   readonly nameRules: NameRules;
   readonly fieldsOf: (group: string, version: string, resource: string) => readonly SelectableField[];
   readonly tableOf: (group: string, resource: string) => TableDeclaration | undefined;
@@ -63,9 +65,9 @@ function storageOf(entry: ResourceEntry): { group: string; version: string } {
   return { group: first === 'core' ? '' : (first ?? ''), version: second };
 }
 
-function subresourcesOf(entry: ResourceEntry, { translate }: Sources): readonly SubresourceDeclaration[] {
+function subresourcesOf(entry: ResourceEntry, { translate, gates }: Sources): readonly SubresourceDeclaration[] {
   return (entry.subresources ?? [])
-    .filter((sub) => isServed(sub) && sub.gate === undefined) // a gated one is off unless its gate says otherwise
+    .filter((sub) => isServed(sub) && (sub.gate === undefined || gates.enabled(sub.gate)))
     .map((sub) => (sub.group === undefined ? sub : { ...sub, group: translate(sub.group) }));
 }
 
@@ -130,10 +132,12 @@ function declare(entry: ResourceEntry, sources: Sources): ResourceDeclaration {
 
 /**
  * The built-in types and resources in the words of `vocabulary`, as of the product's release: versions removed by it or
- * introduced after it are left out, types and fields of later releases stay. Types are read on first use.
+ * introduced after it are left out, as are sub-resources whose gate is off; types and fields of later releases stay.
+ * Types are read on first use.
  */
-export function loadCatalog(vocabulary: Vocabulary): Catalog {
+export function loadCatalog(vocabulary: Vocabulary, gates: FeatureGates = DEFAULT_GATES): Catalog {
   const sources: Sources = {
+    gates,
     translate: vocabulary.translate,
     nameRules: readData<NameRules>('name-rules.json'),
     fieldsOf: selectableFields(),

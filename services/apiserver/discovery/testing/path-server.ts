@@ -3,6 +3,7 @@ import { request, type IncomingHttpHeaders, type IncomingMessage, type Server } 
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
+import { DEFAULT_GATES } from '../../../machinery/features/feature-gates.js';
 import { vocabulary, type VocabularyName } from '../../../machinery/vocabulary/vocabulary.js';
 import { HealthChecks, type HealthOptions } from '../../health/health-checks.js';
 import { createMetrics } from '../../metrics/metrics.js';
@@ -46,7 +47,7 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: (message, keys) => app.emit('unexpected', message, keys) }));
   app.use(requestInfo(api));
-  app.use(pathRoutes({ api, catalog, vocabulary: words, health, metrics: createMetrics(), version: '1.24.0' }));
+  app.use(pathRoutes({ api, catalog, vocabulary: words, gates: DEFAULT_GATES, health, metrics: createMetrics(), version: '1.24.0' }));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // it listens on TCP
