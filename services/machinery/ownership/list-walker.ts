@@ -5,8 +5,8 @@ import { mergeLists } from './merge-lists.js';
 import { printElement } from './path-element.js';
 import {
   diffMembers,
-  fateOf,
   isKept,
+  pruningOf,
   NotApplicable,
   type Difference,
   type Pruning,
@@ -152,13 +152,10 @@ export class ListWalker implements Walker {
 
   #prunedItem(item: unknown, pruning: Pruning): unknown {
     const element = this.#names.element(item);
-    const last = pruning.last[element];
-    if (last === undefined) return item;
-    const kept = pruning.kept?.[element];
-    const claim = { isHeld: isMember(last), isKept: kept !== undefined && isMember(kept) };
-    const fate = fateOf(last, kept, claim, pruning);
-    if (fate.isTaken) return undefined;
-    const left = isLeaf(last) ? item : this.#items.prune(item, fate);
+    const below = pruningOf(pruning, element);
+    if (below === undefined) return item;
+    if (isMember(below.dropped) && !isKept(below)) return undefined;
+    const left = isLeaf(below.dropped) ? item : this.#items.prune(item, below);
     return left === item ? item : this.#names.named(left, item);
   }
 

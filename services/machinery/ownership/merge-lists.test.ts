@@ -31,6 +31,20 @@ describe('mergeLists()', () => {
     });
   }
 
+  it('merges items of one name, unless several have it', () => {
+    const merge = (live: string, config: string): string => `${live}+${config}`;
+    const first = (text: string): unknown => text[0];
+    const lay = (live: readonly string[], config: readonly string[]): readonly unknown[] =>
+      mergeLists(
+        live,
+        config,
+        (item) => first(item as string),
+        (a, b) => merge(a as string, b as string),
+      );
+    assert.deepEqual(lay(['a1', 'b1'], ['a2']), ['a1+a2', 'b1']);
+    assert.deepEqual(lay(['a1', 'b1', 'a2'], ['a3']), ['a3', 'b1']);
+  });
+
   it('has every item once, the applied ones and the others in their own orders', () => {
     const list = fc.uniqueArray(fc.constantFrom(...letters('abcdefgh')));
     fc.assert(

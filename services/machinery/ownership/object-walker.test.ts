@@ -48,8 +48,8 @@ describe('an object without a schema', () => {
   it('is pruned by key', () => {
     const object = { spec: { a: { x: 1, y: 1 }, b: 1 } };
     const last = { 'f:spec': { 'f:a': { 'f:x': leaf }, 'f:b': leaf } };
-    assert.deepEqual(walker.prune(object, last, {}), { spec: { a: { y: 1 } } });
-    assert.deepEqual(walker.prune(object, last, { 'f:spec': { 'f:b': leaf } }), { spec: { a: { y: 1 }, b: 1 } });
+    assert.deepEqual(walker.prune(object, last, []), { spec: { a: { y: 1 } } });
+    assert.deepEqual(walker.prune(object, last, [{ 'f:spec': { 'f:b': leaf } }]), { spec: { a: { y: 1 }, b: 1 } });
   });
 
   it('is atomic far below', () => {

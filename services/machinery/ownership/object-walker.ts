@@ -57,9 +57,9 @@ export class ObjectWalker {
     return live === undefined ? config : this.#walker.merge(live, config);
   }
 
-  /** `object` without what only `last` had; the object itself when that is nothing. */
-  prune(object: unknown, last: FieldsTree, kept: FieldsTree): unknown {
-    return this.#walker.prune(object, { last, kept, wasHeld: false, isGone: false });
+  /** `object` without what is dropped and in no set of those that are kept; the object itself when that is nothing. */
+  prune(object: unknown, dropped: FieldsTree, kept: readonly FieldsTree[]): unknown {
+    return this.#walker.prune(object, { dropped, kept });
   }
 
   lift(fields: FieldsTree): FieldsTree {

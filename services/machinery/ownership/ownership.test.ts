@@ -293,6 +293,10 @@ describe('Ownership.update()', () => {
     s.update('three', env('1'));
     assert.equal(envOf('two'), undefined);
     assert.equal(envOf('three'), '{"k:{\\"name\\":\\"A\\"}":{".":{},"f:name":{},"f:value":{}}}');
+    s.update('four', env('1', '2'));
+    assert.deepEqual([envOf('three'), envOf('four')], [undefined, '{"k:{\\"name\\":\\"A\\"}":{}}']);
+    s.update('five', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', env: [{ name: 'B' }] }] } });
+    assert.equal(envOf('four'), undefined);
   });
 
   it('takes names of members for data, whatever they are', () => {
@@ -390,6 +394,15 @@ describe('Ownership.apply()', () => {
     s.apply('two', pod({ nodeName: null }), { force: true });
     assert.equal((s.live['spec'] as { nodeName?: string }).nodeName, undefined);
     assert.equal(s.fieldsOf('one')?.['f:spec']?.['f:nodeName'], undefined);
+  });
+
+  it('says nothing with null about an object or a list that holds something', () => {
+    const s = new Scene('core/v1.Pod');
+    const pod = (spec: object): object => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec });
+    s.update('one', pod({ containers: [{ name: 'c' }], securityContext: { runAsUser: 1 } }));
+    const before = JSON.stringify(s.object);
+    s.apply('two', pod({ containers: null, securityContext: null }));
+    assert.equal(JSON.stringify(s.object), before);
   });
 
   it('contests a value that means nothing, as it would take away something', () => {

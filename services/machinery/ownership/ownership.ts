@@ -5,17 +5,7 @@ import { decodeObject } from '../schema/decode.js';
 import type { TypeDeclaration } from '../types/declarations.js';
 import { capUpdaters } from './cap.js';
 import { applyConflict, type Contest } from './conflicts.js';
-import {
-  difference,
-  equal,
-  intersection,
-  isEmpty,
-  LEAF,
-  NO_FIELDS,
-  union,
-  unionAll,
-  type FieldsTree,
-} from './fields-tree.js';
+import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
 import { LastApplied } from './last-applied.js';
 import { byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
@@ -152,9 +142,8 @@ export class Ownership {
       return { object, views: this.#views(write, object, walker.diff(write.live, object)) };
     };
     const merged = walker.merge(write.live, o.config);
-    const pruned = isEmpty(difference(o.last, o.fields))
-      ? merged
-      : walker.prune(merged, o.last, keptBy(others, o.fields, walker));
+    const dropped = difference(o.last, o.fields);
+    const pruned = isEmpty(dropped) ? merged : walker.prune(merged, dropped, keptBy(others, o.fields, walker));
     const state = stateOf(o.normalise(pruned));
     // Paths of another version protect what has the same path here. Where that was not enough, nothing is taken out.
     const isTooMuch = pruned !== merged && others.some((entry) => losesElsewhere(write, entry, state.views));
@@ -269,9 +258,11 @@ function settled(
 }
 
 /** What anybody has once the configuration is applied. */
-function keptBy(others: readonly ManagedFieldsEntry[], fields: FieldsTree, walker: ObjectWalker): FieldsTree {
-  return unionAll([ALWAYS_KEPT, fields, ...others.map((entry) => walker.lift(entry.fieldsV1))]);
-}
+const keptBy = (
+  others: readonly ManagedFieldsEntry[],
+  fields: FieldsTree,
+  walker: ObjectWalker,
+): readonly FieldsTree[] => [ALWAYS_KEPT, fields, ...others.map((entry) => walker.lift(entry.fieldsV1))];
 
 function losesElsewhere(write: Write, entry: ManagedFieldsEntry, views: Views): boolean {
   if (entry.apiVersion === write.apiVersion) return false;

@@ -84,6 +84,18 @@ describe('what an applier does not apply any more', () => {
     assert.deepEqual(containersOf(s), [container(), { name: 'side' }]);
   });
 
+  it('is only a field where the records say so of an item', () => {
+    const s = new Scene('core/v1.Pod');
+    s.update('zero', pod({ containers: [container({ stdin: true })] }));
+    const records = (manager: string, operation: string, item: FieldsTree): object => {
+      const fieldsV1 = { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': item } } };
+      return { manager, operation, apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 };
+    };
+    s.setRecords([records('one', 'Apply', { 'f:stdin': {} }), records('zero', 'Update', { 'f:image': {} })]);
+    s.apply('one', pod({ restartPolicy: 'Never' }));
+    assert.deepEqual(containersOf(s), [container()]);
+  });
+
   it('is the value of a set', () => {
     const s = new Scene('core/v1.Pod');
     const containers = [container()];

@@ -39,7 +39,6 @@ export const SCALAR: Shape = { kind: 'scalar' };
 export const ATOMIC: Shape = { kind: 'atomic' };
 export const DEDUCED: Shape = { kind: 'deduced' };
 
-const METADATA_TYPE = 'meta/v1.ObjectMeta';
 const OWNERLESS_ROOT = new Set(['apiVersion', 'kind']);
 const OWNERLESS_METADATA = new Set([
   'name',
@@ -80,10 +79,6 @@ export class DeclaredShapes {
   /** The shape of a kind. @throws {Error} for a key without declaration: a mistake of the caller's. */
   object(typeKey: string): StructShape {
     return objectShape(this.#struct(this.#declaration(typeKey)));
-  }
-
-  metadata(): Shape {
-    return this.#type(METADATA_TYPE);
   }
 
   #declaration(key: string): TypeDeclaration {

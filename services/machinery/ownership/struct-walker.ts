@@ -2,7 +2,7 @@ import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
 import { inOrder, isLeaf, isMember, LEAF, mapChildren, SELF, type FieldsTree, type TreeDraft } from './fields-tree.js';
 import { diffLeaves, scalarWalker } from './leaf-walker.js';
 import { FIELD } from './path-element.js';
-import { diffMembers, fateOf, isKept, type Difference, type Pruning, type Steps, type Walker } from './walker.js';
+import { diffMembers, isKept, pruningOf, type Difference, type Pruning, type Steps, type Walker } from './walker.js';
 
 type Members = Record<string, unknown>;
 
@@ -126,11 +126,11 @@ export class StructWalker implements Walker {
   merge(live: unknown, config: unknown): unknown {
     if (!isJsonObject(live)) return config;
     if (!isJsonObject(config)) return config === null && !isEmptyObject(live) ? live : config;
-    const { byName, ownerless } = this.#parts();
+    const { byName } = this.#parts();
     let out: Members | undefined;
     for (const name of Object.keys(config)) {
       const was = getOwn(live, name);
-      const walker = byName.get(name)?.walker ?? (ownerless.has(name) ? scalarWalker : this.#others) ?? scalarWalker;
+      const walker = byName.get(name)?.walker ?? this.#others ?? scalarWalker;
       const is = was === undefined ? config[name] : walker.merge(was, config[name]);
       if (is === was) continue;
       out ??= { ...live };
@@ -142,7 +142,7 @@ export class StructWalker implements Walker {
   prune(value: unknown, pruning: Pruning): unknown {
     if (!isJsonObject(value)) return value;
     let out: Members | undefined;
-    for (const element in pruning.last) {
+    for (const element in pruning.dropped) {
       const name = element.slice(FIELD.length);
       const member = element.startsWith(FIELD) ? getOwn(value, name) : undefined;
       if (member === undefined) continue;
@@ -158,19 +158,15 @@ export class StructWalker implements Walker {
 
   /** A named field is had by whoever has something in it; so what is in it by default goes with what was applied. */
   #prunedMember(name: string, member: unknown, pruning: Pruning): unknown {
-    const last = pruning.last[FIELD + name];
     const field = this.#parts().byName.get(name);
     const walker = field?.walker ?? (this.#parts().ownerless.has(name) ? undefined : this.#others);
-    if (last === undefined || walker === undefined) return member;
-    const kept = pruning.kept?.[FIELD + name];
+    const below = pruningOf(pruning, FIELD + name);
+    if (below === undefined || walker === undefined) return member;
     const isNamed = field !== undefined;
-    const claim = {
-      isHeld: isNamed || isMember(last),
-      isKept: kept !== undefined && (isNamed || isMember(kept)),
-    };
-    const fate = fateOf(last, kept, claim, pruning);
-    if (fate.isTaken) return undefined;
-    return isLeaf(last) ? member : walker.prune(member, fate);
+    const isHeld = isNamed || isMember(below.dropped);
+    const isStillKept = isNamed ? below.kept.length > 0 : isKept(below);
+    if (isHeld && !isStillKept) return undefined;
+    return isLeaf(below.dropped) ? member : walker.prune(member, below);
   }
 
   lift(tree: FieldsTree): FieldsTree {

@@ -7,16 +7,12 @@ export interface Difference {
   removed: FieldsTree | undefined;
 }
 
-/** What is being taken out: what the applier applied the last time, unless somebody has it now. */
+/** What is being taken out: what the applier applied the last time and not now, unless somebody has it. */
 export interface Pruning {
   /** What the applier had, at and below this node. */
-  readonly last: FieldsTree;
-  /** What anybody has now. */
-  readonly kept: FieldsTree | undefined;
-  /** The applier had a container of this node. */
-  readonly wasHeld: boolean;
-  /** A container of this node is nobody's any more. */
-  readonly isGone: boolean;
+  readonly dropped: FieldsTree;
+  /** What each of those has who have something here now. */
+  readonly kept: readonly FieldsTree[];
 }
 
 /** Steps from the root to a value that is being applied: problems are told with their place. */
@@ -63,22 +59,10 @@ export function diffMembers(walker: Walker, before: unknown, after: unknown, out
 }
 
 /** Somebody has the container itself, and so keeps it when it is emptied. */
-export const isKept = ({ kept }: Pruning): boolean => kept !== undefined && isMember(kept);
+export const isKept = ({ kept }: Pruning): boolean => kept.some(isMember);
 
-/** What becomes of one member in pruning, and of what is below it. */
-export function fateOf(last: FieldsTree, kept: FieldsTree | undefined, o: Claim, p: Pruning): Pruning & Fate {
-  const wasHeld = p.wasHeld || o.isHeld;
-  const isGone = p.isGone || (wasHeld && !o.isKept);
-  return { last, kept, wasHeld, isGone, isTaken: isGone && o.isHeld };
-}
-
-export interface Claim {
-  /** The applier had the member itself. */
-  readonly isHeld: boolean;
-  /** Somebody has the member itself now. */
-  readonly isKept: boolean;
-}
-
-export interface Fate {
-  readonly isTaken: boolean;
+/** The same of one member; undefined when nothing of it is taken out. */
+export function pruningOf({ dropped, kept }: Pruning, element: string): Pruning | undefined {
+  const below = dropped[element];
+  return below && { dropped: below, kept: kept.flatMap((tree) => tree[element] ?? []) };
 }
