@@ -51,7 +51,7 @@ const get =
     const { stored } = servedOf(d, request);
     const at = resourceVersionParameter(ctx.state.query);
     const object = await d.reader.get(stored, request.namespace, request.name, at);
-    await answerKind(ctx, SCALE, scaleOf(object.parse() as ApiObject)); // we encoded it
+    await answerKind(d, ctx, SCALE, scaleOf(object.parse() as ApiObject)); // we encoded it
   };
 
 const update =
@@ -91,7 +91,7 @@ async function rescale(
       return { object: withReplicas(shown, next(scaleOf(shown))) };
     },
   });
-  await answerKind(ctx, SCALE, scaleOf(state ?? (object.parse() as ApiObject)));
+  await answerKind(d, ctx, SCALE, scaleOf(state ?? (object.parse() as ApiObject)));
 }
 
 /** @throws {StatusError} Invalid, BadRequest; what it says of name, uid and version is checked as for any write */
