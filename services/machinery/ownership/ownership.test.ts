@@ -180,13 +180,14 @@ describe('Ownership.update()', () => {
     assert.equal(s.update('two', settings({ a: '1' })), managers);
   });
 
-  it('returns the very list when the writer changes what is his', () => {
+  it('moves the time of a writer who gives what is his another value', () => {
     const s = scene();
-    const managers = s.update('one', settings({ a: '1' }));
-    assert.equal(s.update('one', settings({ a: '2' })), managers);
+    const [before] = s.update('one', settings({ a: '1' }));
+    const [after] = s.update('one', settings({ a: '2' }));
+    assert.deepEqual(after, { ...before, time: '2024-01-01T00:00:02Z' });
   });
 
-  it('moves the time of the writer when his set changes, and no other', () => {
+  it('moves the time of the writer, and no other', () => {
     const s = scene();
     s.update('one', settings({ a: '1', b: '1' }));
     s.update('two', settings({ a: '2', b: '1', c: '1' }));

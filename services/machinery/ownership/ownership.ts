@@ -98,7 +98,9 @@ export class Ownership {
       else keep(after, entry, left(entry, views));
     }
     const had = before && left(before, views);
-    keepOwn(after, before, had === undefined ? writer : { ...writer, fieldsV1: union(had, changes.changed) });
+    const now = had === undefined ? writer : { ...writer, fieldsV1: union(had, changes.changed) };
+    // Who gives an own field another value has written, though the set stays: `time` tells of the last write.
+    keepOwn(after, isEmpty(changes.changed) ? before : undefined, now);
     return settled(write.managers, capUpdaters(after));
   }
 
