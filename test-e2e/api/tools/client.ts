@@ -80,9 +80,10 @@ export class Client {
   }
 
   /** Opens a watch on a connection of its own; resolves when the answer's headers are there. */
-  async watch(path: string): Promise<WatchReader> {
+  async watch(path: string, accept = 'application/json'): Promise<WatchReader> {
     const req = https.request({ ...this.#target('GET', path), agent: false });
-    for (const [name, value] of Object.entries(this.#headers({}, undefined))) req.setHeader(name, value);
+    for (const [name, value] of Object.entries(this.#headers({ headers: { accept } }, undefined)))
+      req.setHeader(name, value);
     req.end();
     const [res] = (await once(req, 'response')) as [NodeJS.ReadableStream & { statusCode: number }];
     return new WatchReader(res.statusCode, res, () => req.destroy());
