@@ -2,7 +2,53 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
+import { startPlatform, type Running } from '../support/platform.js';
 import { PROGRAM } from '../support/program.js';
+
+/** A missing kubectl is a failure where everything has to run or one is named, and a skip that is counted elsewhere. */
+function skipWithoutKubectl(context: Mocha.Context): void {
+  if (Kubectl.version() !== undefined) return;
+  const { CI = '', KUBECTL = '' } = process.env;
+  const why = `No kubectl${KUBECTL === '' ? '' : ` that runs at ${KUBECTL}`}: run deploy/kubectl/get-kubectl.mjs`;
+  if (CI !== '' || KUBECTL !== '') throw new Error(why);
+  process.stderr.write(`SKIPPED ${context.test?.parent?.fullTitle() ?? ''}. ${why}\n`);
+  context.skip();
+}
+
+export interface KubectlSuite {
+  readonly vocabulary: 'platform' | 'kubernetes';
+  readonly store: 'embedded' | 'etcd';
+}
+
+/** Defines tests of kubectl against one server, which is started once for all of them. */
+export function withKubectl(
+  title: string,
+  { vocabulary, store }: KubectlSuite,
+  define: (kubectl: () => Kubectl) => void,
+): void {
+  describe(`kubectl ${Kubectl.version() ?? '(none)'} ${title} on --vocabulary=${vocabulary} --store=${store}`, function () {
+    this.timeout(60_000);
+    let etcd: EtcdServer | undefined;
+    let server: Running | undefined;
+    let kubectl: Kubectl | undefined;
+    before(async function () {
+      skipWithoutKubectl(this);
+      etcd = store === 'etcd' ? await startEtcd() : undefined;
+      server = await startPlatform({ vocabulary, store, ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }) });
+      kubectl = new Kubectl(server.kubeconfig);
+    });
+    after(async () => {
+      kubectl?.close();
+      await server?.stop();
+      await etcd?.stop();
+    });
+    define(() => {
+      if (kubectl === undefined) throw new Error('The server is not there yet');
+      return kubectl;
+    });
+  });
+}
 
 /** What a run of kubectl came to. */
 export interface Ran {
@@ -43,8 +89,9 @@ export class Kubectl {
     }
   }
 
-  run(args: readonly string[], input = ''): Promise<Ran> {
-    const child = this.#start(args);
+  /** @param env Added to the environment. */
+  run(args: readonly string[], input = '', env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+    const child = this.#start(args, env);
     child.stdin?.end(input);
     return new Promise((resolve, reject) => {
       const [stdout, stderr]: [string[], string[]] = [[], []];
@@ -96,9 +143,9 @@ export class Kubectl {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  #start(args: readonly string[]): ChildProcess {
+  #start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
     const child = spawn(BINARY, [`--kubeconfig=${this.#kubeconfig}`, `--cache-dir=${this.#home}`, ...args], {
-      env: { ...process.env, HOME: this.#home },
+      env: { ...process.env, HOME: this.#home, ...env },
       timeout: 2 * RUN_MS,
     });
     this.#running.add(child);
