@@ -56,6 +56,7 @@ export class Feed {
   #stuck = false;
   #checking = false;
   #onLoaded: (() => void)[] = [];
+  readonly #listeners: ((events: readonly StoreEvent[]) => void)[] = [];
 
   constructor(o: FeedOptions) {
     this.#o = o;
@@ -84,6 +85,11 @@ export class Feed {
   /** Has to be called before `run`: a cache that comes later starts empty. */
   register(cache: ResourceCache): void {
     this.#caches.set(cache.keys.prefix, cache);
+  }
+
+  /** Calls `listener` with every batch of changes, once the caches have taken it. What it costs, every write costs. */
+  listen(listener: (events: readonly StoreEvent[]) => void): void {
+    this.#listeners.push(listener);
   }
 
   caches(): Iterable<ResourceCache> {
@@ -212,6 +218,7 @@ export class Feed {
     const last = batch.at(-1);
     if (last !== undefined) this.#moveTo(last.modRevision);
     this.#scheduleFlush();
+    for (const listener of this.#listeners) listener(batch);
   }
 
   /**

@@ -95,6 +95,8 @@ export const WORDS = {
     betaRegion: 'failure-domain.beta.platform.io/region',
     betaZone: 'failure-domain.beta.platform.io/zone',
     serviceName: 'platform.io/service-name',
+    /** Endpoints whose slices are not made from them. */
+    skipMirror: 'endpointslice.platform.io/skip-mirror',
     apiServiceAutomanaged: 'platform-aggregator.platform.io/automanaged',
   },
   /** Beginnings of label keys that a rule covers, slash included. */
