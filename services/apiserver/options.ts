@@ -65,6 +65,26 @@ export const API_SERVER_FLAGS = {
     max: '65535',
     help: 'port to listen on; 0 takes a free one',
   },
+  advertiseAddress: {
+    flag: 'advertise-address',
+    type: 'string',
+    metavar: 'ADDRESS',
+    help: 'address under which others reach this server; else --bind-address, or the first of this machine',
+  },
+  serviceClusterIpRange: {
+    flag: 'service-cluster-ip-range',
+    type: 'list',
+    metavar: 'CIDR,...',
+    default: '10.96.0.0/12',
+    help: 'addresses for services: a range, or one of each family; the same at every server of a store',
+  },
+  serviceNodePortRange: {
+    flag: 'service-node-port-range',
+    type: 'string',
+    metavar: 'FIRST-LAST',
+    default: '30000-32767',
+    help: "ports for services on the machines' own addresses",
+  },
   tlsCertFile: {
     flag: 'tls-cert-file',
     type: 'string',

@@ -34,7 +34,9 @@ import { openStore } from './open-store.js';
 import type { ApiServerOptions } from './options.js';
 import { stages } from './pipeline/index.js';
 import type { RequestState } from './pipeline/request.js';
+import { attachAddresses, serviceAddresses } from './registry/addresses/open.js';
 import { bootstrapNamespaces, settleVocabulary } from './registry/bootstrap.js';
+import { runClaimRepair } from './registry/claims-repair.js';
 import { FieldOwnership } from './registry/field-ownership.js';
 import { registryKeys, type RegistryKeys } from './registry/keys.js';
 import { LeasePool } from './registry/lease-pool.js';
@@ -133,6 +135,7 @@ async function buildCore(
   metrics: ApiServerMetrics,
   signal: AbortSignal,
 ): Promise<Core> {
+  const addresses = serviceAddresses(o);
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
   const catalog = loadCatalog(vocabulary, gates);
@@ -146,7 +149,7 @@ async function buildCore(
     converter: converter(catalog, vocabulary),
     defaulter,
     keys,
-    strategyFor: strategies({ vocabulary, eventTtlSeconds: Math.ceil(o.eventTtlMs / 1000) }),
+    strategyFor: strategies({ vocabulary, eventTtlSeconds: Math.ceil(o.eventTtlMs / 1000), addresses }),
     onUnreadable: (key, err) =>
       log.warn('A value in the store is no object of its resource and is left out', { key, err }),
     budget: new HistoryBudget({ maxBytes: o.watchHistoryBytes, retainMs: HISTORY_RETAIN_MS }),
@@ -160,6 +163,16 @@ async function buildCore(
     ]),
   );
   const leases = new LeasePool(store, signal);
+  const reader = new Reader({
+    store,
+    feed,
+    gate: new ConsistentReadGate(store, feed),
+    consistentFrom: consistentFrom(o, store),
+    chunks: gates.enabled('APIListChunking'),
+    countsRemaining: gates.enabled('RemainingItemCount'),
+    signal,
+  });
+  attachAddresses(addresses, { catalog, resources, reader });
   return {
     vocabulary,
     gates,
@@ -168,17 +181,14 @@ async function buildCore(
     keys,
     resources,
     feed,
-    reader: new Reader({
-      store,
-      feed,
-      gate: new ConsistentReadGate(store, feed),
-      consistentFrom: consistentFrom(o, store),
-      chunks: gates.enabled('APIListChunking'),
-      countsRemaining: gates.enabled('RemainingItemCount'),
-      signal,
-    }),
+    reader,
     ownership: new FieldOwnership(new Ownership(catalog.types, vocabulary)),
-    writer: new Writer({ store, signal, leaseFor: (ttlSeconds) => leases.leaseFor(ttlSeconds) }),
+    writer: new Writer({
+      store,
+      signal,
+      leaseFor: (ttlSeconds) => leases.leaseFor(ttlSeconds),
+      claimKey: keys.claim,
+    }),
     watches: new WatchService(store, feed),
     streams: new OpenStreams(),
     state: { bootstrapped: false, stopping: false },
@@ -273,7 +283,7 @@ async function runInBackground(
   store: KeyValueStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const loops = [core.feed.run(signal), bootstrap(core, log, signal)];
+  const loops = [core.feed.run(signal), lookAfter(core, { store, log }, signal)];
   if (o.etcdCompactionIntervalMs > 0) {
     const compactor = { store, key: core.keys.internal('compaction'), intervalMs: o.etcdCompactionIntervalMs, log };
     loops.push(runCompactor(compactor, signal));
@@ -283,6 +293,23 @@ async function runInBackground(
   } catch (err) {
     if (!signal.aborted) onFatal(err as Error);
   }
+}
+
+/** What every server does for all, once the first objects are there. Nobody waits for it. */
+async function lookAfter(
+  core: Core,
+  { store, log }: { readonly store: KeyValueStore; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  await bootstrap(core, log, signal);
+  const claims = {
+    store,
+    resources: [...core.resources.allStored()],
+    claimKey: core.keys.claim,
+    reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
+    log,
+  };
+  await runClaimRepair(claims, signal);
 }
 
 const BOOTSTRAP_RETRY_MS = 500;

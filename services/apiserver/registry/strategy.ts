@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Allocator } from './claims.js';
 import type { DeleteOptions } from './delete-options.js';
 import type { KindValidation } from './validation/types.js';
 
@@ -8,6 +9,8 @@ export interface StrategyOptions {
   readonly vocabulary: Vocabulary;
   /** How long events are kept. */
   readonly eventTtlSeconds: number;
+  /** Chooses addresses and ports for services. */
+  readonly addresses: Allocator;
 }
 
 /** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
@@ -24,6 +27,10 @@ export interface Strategy {
   prepareForCreate?(object: ApiObject): void;
   /** Puts back what this write may not change. */
   prepareForUpdate?(next: ApiObject, old: ApiObject): void;
+  /** Names of what the object has to itself: see claims.ts. Not more than fit into one transaction. */
+  readonly claims?: (object: ApiObject) => readonly string[];
+  /** Chooses what objects leave open, between validation and the last stage of admission. */
+  readonly allocator?: Allocator;
   /** What must hold of the kind's own fields. */
   readonly validation: KindValidation;
   /** Seconds that a deletion leaves the object for its owner to wind down; undefined or 0 = remove at once. */

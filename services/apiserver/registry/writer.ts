@@ -11,6 +11,8 @@ import {
   type TransactionResult,
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
+import { claimChanges, type ClaimChanges } from './claims.js';
+import { rehearseClaims, transactClaiming } from './claims-transaction.js';
 import { Lanes } from './lanes.js';
 import { keyOf, type StoredResource } from './resource.js';
 import { storedBytes } from './stored-bytes.js';
@@ -23,6 +25,8 @@ export interface WriterOptions {
   /** Ends with the server. A client that goes away does not end its write: the outcome would be unknown to all. */
   readonly signal: AbortSignal;
   readonly leaseFor: (ttlSeconds: number) => Promise<LeaseId>;
+  /** The key of a claim. */
+  readonly claimKey: (claim: string) => string;
 }
 
 /** What to do with an object, decided from its present state. Asked again, with the newer state, when a race is lost. */
@@ -49,11 +53,12 @@ export class Writer {
     this.#o = o;
   }
 
-  /** @throws {StatusError} AlreadyExists */
+  /** @throws {StatusError} AlreadyExists @throws {ClaimTaken} */
   async create(stored: StoredResource, object: ApiObject): Promise<CachedObject> {
     const { name = '', namespace = '' } = object.metadata;
     const key = keyOf(stored, namespace, name);
-    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, storedBytes(object)));
+    const claims = claimChanges(stored.strategy, undefined, object);
+    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, storedBytes(object), claims));
     if (!result.succeeded) throw alreadyExists(stored.hub, name);
     return result.written;
   }
@@ -63,10 +68,23 @@ export class Writer {
    *
    * @throws {StatusError} NotFound; Conflict when the race was lost too often; what `decide` throws, once it is sure
    * that it judged the newest state
+   * @throws {ClaimTaken}
    */
   async change(stored: StoredResource, namespace: string, name: string, decide: Decide): Promise<Written> {
     const key = keyOf(stored, namespace, name);
     return this.#lanes.run(key, () => this.#changeInTurn(stored, key, name, decide));
+  }
+
+  /**
+   * Looks whether what an object claims could be had; for writes that are not done.
+   *
+   * @param old Its state before; undefined for a new object. @throws {ClaimTaken}
+   */
+  async rehearse(stored: StoredResource, object: ApiObject, old: CachedObject | undefined): Promise<void> {
+    const changes = claimChanges(stored.strategy, old, object);
+    const { name = '', namespace = '' } = object.metadata;
+    const { store, claimKey, signal } = this.#o;
+    await rehearseClaims(store, { key: keyOf(stored, namespace, name), changes, claimKey }, signal);
   }
 
   async #changeInTurn(stored: StoredResource, key: string, name: string, decide: Decide): Promise<Written> {
@@ -101,10 +119,12 @@ export class Writer {
       const decision = await decide(current);
       removed = decision.do === 'delete';
       if (decision.do === 'delete') {
-        write = { operation: { type: 'delete', key }, finish: (at) => current.at(at) };
+        const claims = claimChanges(stored.strategy, current, undefined);
+        write = { operation: { type: 'delete', key }, claims, finish: (at) => current.at(at) };
       } else if (decision.do === 'put') {
         const value = storedBytes(decision.object);
-        if (!sameAsStored(current, value)) write = await this.#put(stored, key, value);
+        const claims = claimChanges(stored.strategy, current, decision.object);
+        if (!sameAsStored(current, value)) write = await this.#put(stored, key, value, claims);
       }
     } catch (err) {
       if (sure) throw err;
@@ -124,11 +144,12 @@ export class Writer {
     return kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision);
   }
 
-  async #put(stored: StoredResource, key: string, value: Buffer): Promise<PendingWrite> {
+  async #put(stored: StoredResource, key: string, value: Buffer, claims: ClaimChanges): Promise<PendingWrite> {
     const { ttlSeconds } = stored.strategy;
     const lease = ttlSeconds > 0 ? { lease: await this.#o.leaseFor(ttlSeconds) } : {};
     return {
       operation: { type: 'put', key, value, ...lease },
+      claims,
       finish: (at) => {
         const seen = stored.cache.get(key);
         if (seen?.revision === at) return seen; // the feed was quicker: one encoding serves both
@@ -143,17 +164,23 @@ export class Writer {
   async #transact(
     key: string,
     modRevision: Revision,
-    { operation, finish }: PendingWrite,
+    write: PendingWrite,
   ): Promise<
     { readonly succeeded: true; readonly written: CachedObject } | (TransactionResult & { readonly succeeded: false })
   > {
+    const { operation, claims, finish } = write;
+    const { store, signal, claimKey } = this.#o;
     let result: TransactionResult;
     try {
-      const reread = modRevision === NO_REVISION ? {} : { otherwiseGet: [key] };
-      result = await this.#o.store.transact(
-        { conditions: [{ key, modRevision }], operations: [operation], ...reread },
-        this.#o.signal,
-      );
+      if (claims.taken.length > 0 || claims.left.length > 0) {
+        result = await transactClaiming(store, { key, modRevision, operation, changes: claims, claimKey }, signal);
+      } else {
+        const reread = modRevision === NO_REVISION ? {} : { otherwiseGet: [key] };
+        result = await store.transact(
+          { conditions: [{ key, modRevision }], operations: [operation], ...reread },
+          signal,
+        );
+      }
     } catch (err) {
       throw translate(err);
     }
@@ -163,6 +190,7 @@ export class Writer {
 
 interface PendingWrite {
   readonly operation: Operation;
+  readonly claims: ClaimChanges;
   readonly finish: (at: number) => CachedObject;
 }
 

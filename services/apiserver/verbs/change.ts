@@ -4,6 +4,7 @@ import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { Choices } from '../registry/claims-choices.js';
 import { deletionIsDue } from '../registry/deletion.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
 import { partOf, type Part } from '../registry/parts.js';
@@ -68,6 +69,7 @@ export async function changeStored(
   change: Change,
 ): Promise<Changed> {
   const part = partOf(request.subresource) ?? '';
+  const choices = new Choices(served.stored);
   let wouldBe: ApiObject | undefined;
   const decide = async (current: CachedObject): Promise<WriteDecision> => {
     const old = current.parse() as ApiObject; // we encoded it
@@ -75,23 +77,27 @@ export async function changeStored(
       stored: () => current.parse() as ApiObject,
       served: () => served.fromStorage(current.parse() as ApiObject),
     });
-    const next = await nextState(deps, ctx, request, served, { part, old, wanted, change });
+    const next = await nextState(deps, ctx, request, served, { part, old, wanted, change, choices });
     wouldBe = next;
     return decided(served, next, change.dryRun);
   };
-  const { object, removed } = await deps.writer.change(served.stored, request.namespace, request.name, decide);
+  const { object, removed } = await choices.settle(async () => {
+    const written = await deps.writer.change(served.stored, request.namespace, request.name, decide);
+    if (change.dryRun && wouldBe !== undefined) await deps.writer.rehearse(served.stored, wouldBe, written.object);
+    return written;
+  });
   if (wouldBe === undefined || !(change.dryRun || removed)) return { object, state: undefined };
   wouldBe.metadata.resourceVersion = String(object.revision);
   return { object, state: wouldBe };
 }
 
-/** From what is wanted to what will be stored: prepared, admitted, validated, and with its owners. */
+/** From what is wanted to what will be stored: prepared, admitted, validated, with its owners, and with nothing open. */
 async function nextState(
   deps: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  { part, old, wanted, change }: { part: Part; old: ApiObject; wanted: Wanted; change: Change },
+  { part, old, wanted, change, choices }: NextStateOptions,
 ): Promise<ApiObject> {
   const { object, managers } = wanted;
   matchPlace(object, request);
@@ -112,8 +118,17 @@ async function nextState(
   validateForUpdate(served.stored, part, next, old);
   if (managers === undefined) deps.ownership.changed(served, next, old, sent, change.by);
   else record(next, managers);
-  await deps.admission.validate(review);
-  return next;
+  const whole = part === '' ? await choices.fill(next, old) : next;
+  await deps.admission.validate({ ...review, object: whole });
+  return whole;
+}
+
+interface NextStateOptions {
+  readonly part: Part;
+  readonly old: ApiObject;
+  readonly wanted: Wanted;
+  readonly change: Change;
+  readonly choices: Choices;
 }
 
 function decided({ stored }: ServedResource, next: ApiObject, dryRun: boolean): WriteDecision {

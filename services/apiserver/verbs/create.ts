@@ -6,6 +6,7 @@ import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { negotiate } from '../http/negotiation.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { Choices } from '../registry/claims-choices.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
 import { matchPlace, prepareForCreate, validateForCreate } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
@@ -49,22 +50,30 @@ export async function createObject(
   matchPlace(body, request);
   const nameIsMade = (body.metadata.name ?? '') === '' && (body.metadata.generateName ?? '') !== '';
   if (nameIsMade) body.metadata.name = generateName(body.metadata.generateName ?? '');
-  const object = await admitted(deps, ctx, request, served, creation);
+  const { review, object } = await prepared(deps, ctx, request, served, creation);
+  const choices = new Choices(served.stored);
+  const filled = async (): Promise<ApiObject> => {
+    const whole = await choices.fill(object, undefined);
+    await deps.admission.validate({ ...review, object: whole });
+    return whole;
+  };
   if (dryRun) {
-    await answerState(ctx, served, object, 201);
+    const state = await choices.settle(async () => rehearsed(deps, served, await filled()));
+    await answerState(ctx, served, state, 201);
     return;
   }
-  await answerObject(ctx, served, await store(deps, served, object, nameIsMade), 201);
+  const stored = await choices.settle(async () => store(deps, served, await filled(), nameIsMade));
+  await answerObject(ctx, served, stored, 201);
 }
 
-/** Everything up to the transaction: prepare, mutate, validate, note who owns it. */
-async function admitted(
+/** Everything up to the server's own choices: prepare, mutate, validate, note who owns it. */
+async function prepared(
   { admission, ownership }: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
   { body, by, dryRun, managers }: Creation,
-): Promise<ApiObject> {
+): Promise<{ readonly review: AdmissionRequest; readonly object: ApiObject }> {
   const { stored } = served;
   const object = served.toStorage(body);
   prepareForCreate(stored, object);
@@ -83,7 +92,12 @@ async function admitted(
   validateForCreate(stored, object);
   if (managers === undefined) ownership.created(served, object, by);
   else record(object, managers);
-  await admission.validate(review);
+  return { review, object };
+}
+
+/** What would be stored, if it could be. */
+async function rehearsed({ writer }: VerbDeps, { stored }: ServedResource, object: ApiObject): Promise<ApiObject> {
+  await writer.rehearse(stored, object, undefined);
   return object;
 }
 

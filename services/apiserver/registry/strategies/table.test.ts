@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { parseAddressRanges, parsePortRange } from '../addresses/ranges.js';
+import { ServiceAddresses } from '../addresses/service-addresses.js';
 import { DEFAULT_STRATEGY } from '../strategy.js';
 import { strategies, strategyTable } from './table.js';
 
@@ -8,7 +10,11 @@ for (const name of ['platform', 'kubernetes'] as const) {
   describe(`strategies() in the ${name} vocabulary`, () => {
     const words = vocabulary(name);
     const { resources } = loadCatalog(words);
-    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60 });
+    const addresses = new ServiceAddresses({
+      ranges: parseAddressRanges('range', ['10.96.0.0/24']),
+      nodePorts: parsePortRange('ports', '30000-30100'),
+    });
+    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60, addresses });
     const hub = (group: string, resource: string): (typeof resources)[number] => {
       const found = resources.find(
         (r) => r.group === group && r.resource === resource && r.storage.version === r.version,

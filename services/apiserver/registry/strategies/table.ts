@@ -5,6 +5,7 @@ import { validations } from '../validation/table.js';
 import { namespaces } from './namespaces.js';
 import { pods } from './pods.js';
 import { secrets } from './secrets.js';
+import { services } from './services.js';
 
 type Build = (o: StrategyOptions) => Partial<Strategy>;
 
@@ -34,6 +35,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     resourcequotas: returned,
     secrets: plain(secrets),
     serviceaccounts: returned,
+    services,
   },
   [groups.admissionregistration]: {
     mutatingwebhookconfigurations: bodyGeneration,

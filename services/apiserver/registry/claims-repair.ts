@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_REVISION, revision, type Condition, type KeyValue, type KeyValueStore } from '../../storage/store.js';
+import type { Log } from '../log.js';
+import { ClaimIndex, type Claimant } from './claims-index.js';
+import type { StoredResource } from './resource.js';
+
+export interface ClaimRepairOptions {
+  readonly store: KeyValueStore;
+  /** Those without claims are left out. */
+  readonly resources: Iterable<StoredResource>;
+  /** The key of a claim; of '', what all of them start with. */
+  readonly claimKey: (claim: string) => string;
+  /** Waits until the caches have reached a revision; false when they have not in time. */
+  readonly reached: (revision: number, timeoutMs: number) => Promise<boolean>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+export interface Repaired {
+  /** Claims that were missing, or that stood for an object which has them no longer. */
+  readonly written: number;
+  /** Claims of what is not there, or has them no longer. */
+  readonly removed: number;
+  /** Claims that more than one object has; somebody has to change one of them. */
+  readonly twice: number;
+}
+
+const EVERY_MS = 3 * 60_000;
+/** The sooner next time after a failure. */
+const AGAIN_MS = 10_000;
+const PAGE = 1_000;
+const CATCH_UP_MS = 10_000;
+/** Asked again after an await: the compiler takes the answer from before it. */
+const fired = (signal: AbortSignal): boolean => signal.aborted;
+
+/** Looks after the claims of a store now and then, until `signal` fires. Never throws. */
+export async function runClaimRepair(o: ClaimRepairOptions, signal: AbortSignal): Promise<void> {
+  const indexes = claimIndexes(o.resources);
+  while (!signal.aborted) {
+    let pauseMs = EVERY_MS;
+    try {
+      await repairClaims(o, indexes, signal);
+    } catch (err) {
+      if (fired(signal)) return;
+      o.log.warn('Claims of addresses and ports could not be checked', { err });
+      pauseMs = AGAIN_MS;
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+export const claimIndexes = (resources: Iterable<StoredResource>): ClaimIndex[] =>
+  [...resources].flatMap(({ cache, strategy: { claims } }) =>
+    claims === undefined ? [] : [new ClaimIndex(cache, claims)],
+  );
+
+/**
+ * Brings the claims in line with the objects: after a restore, or where something else has written to the store. What
+ * this server writes itself is in line, for it is one transaction. Each step is one, too, and holds only if object and
+ * claim still are as they were seen; so it may run anywhere, at any time, and end anywhere.
+ */
+export async function repairClaims(
+  o: ClaimRepairOptions,
+  indexes: readonly ClaimIndex[],
+  signal: AbortSignal,
+): Promise<Repaired> {
+  const { claims, at } = await storedClaims(o, signal);
+  if (!(await o.reached(at, CATCH_UP_MS))) throw new Error('The cache did not catch up with the store in time');
+  const wanted = claimantsByClaim(indexes);
+  const twice = tellTwice(wanted, o.log);
+  const written = await writeMissing(o, wanted, claims, signal);
+  const removed = await removeOrphans(o, indexes, wanted, claims, signal);
+  if (written + removed > 0) o.log.info('Claims of addresses and ports were repaired', { written, removed });
+  return { written, removed, twice };
+}
+
+async function storedClaims(
+  { store, claimKey }: ClaimRepairOptions,
+  signal: AbortSignal,
+): Promise<{ readonly claims: ReadonlyMap<string, KeyValue>; readonly at: number }> {
+  const prefix = claimKey('');
+  const claims = new Map<string, KeyValue>();
+  let from = prefix;
+  for (;;) {
+    // Pages of different revisions do no harm: what has changed meanwhile fails its transaction.
+    const page = await store.range(prefix, { limit: PAGE, from }, signal);
+    for (const kv of page.kvs) claims.set(kv.key.slice(prefix.length), kv);
+    const last = page.kvs.at(-1);
+    if (!page.more || last === undefined) return { claims, at: page.revision };
+    from = `${last.key}\0`;
+  }
+}
+
+function claimantsByClaim(indexes: readonly ClaimIndex[]): Map<string, Claimant[]> {
+  const wanted = new Map<string, Claimant[]>();
+  for (const index of indexes) {
+    index.catchUp();
+    for (const claimant of index.claimants()) {
+      for (const claim of claimant.claims) {
+        const others = wanted.get(claim);
+        if (others === undefined) wanted.set(claim, [claimant]);
+        else others.push(claimant);
+      }
+    }
+  }
+  return wanted;
+}
+
+function tellTwice(wanted: ReadonlyMap<string, readonly Claimant[]>, log: Pick<Log, 'warn'>): number {
+  let twice = 0;
+  for (const [claim, claimants] of wanted) {
+    if (claimants.length < 2) continue;
+    twice++;
+    log.warn('More than one object has the same address or port', { claim, objects: claimants.map(({ key }) => key) });
+  }
+  return twice;
+}
+
+async function writeMissing(
+  { store, claimKey }: ClaimRepairOptions,
+  wanted: ReadonlyMap<string, readonly Claimant[]>,
+  claims: ReadonlyMap<string, KeyValue>,
+  signal: AbortSignal,
+): Promise<number> {
+  let written = 0;
+  for (const [claim, claimants] of wanted) {
+    const found = claims.get(claim);
+    const holder = found?.value.toString();
+    const [first] = claimants;
+    if (first === undefined || claimants.some(({ key }) => key === holder)) continue;
+    const key = claimKey(claim);
+    const conditions = [asSeen(first), { key, modRevision: found?.modRevision ?? NO_REVISION }];
+    const operations = [{ type: 'put', key, value: Buffer.from(first.key) }] as const;
+    if ((await store.transact({ conditions, operations }, signal)).succeeded) written++;
+  }
+  return written;
+}
+
+async function removeOrphans(
+  { store, resources }: ClaimRepairOptions,
+  indexes: readonly ClaimIndex[],
+  wanted: ReadonlyMap<string, readonly Claimant[]>,
+  claims: ReadonlyMap<string, KeyValue>,
+  signal: AbortSignal,
+): Promise<number> {
+  const prefixes = [...resources].map(({ cache }) => cache.keys.prefix);
+  let removed = 0;
+  for (const [claim, { key, value, modRevision }] of claims) {
+    if (wanted.has(claim)) continue;
+    const holder = value.toString();
+    const isObject = prefixes.some((prefix) => holder.startsWith(prefix));
+    const seen = indexes.map((index) => index.claimant(holder)).find((it) => it !== undefined);
+    const conditions = [{ key, modRevision }, ...(isObject ? [asSeen(seen ?? { key: holder, revision: 0 })] : [])];
+    const result = await store.transact({ conditions, operations: [{ type: 'delete', key }] }, signal);
+    if (result.succeeded) removed++;
+  }
+  return removed;
+}
+
+const asSeen = ({ key, revision: at }: { readonly key: string; readonly revision: number }): Condition => ({
+  key,
+  modRevision: revision(at),
+});

@@ -1,0 +1,28 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { serviceClaims, specOf } from '../addresses/service-spec.js';
+import type { Strategy, StrategyOptions } from '../strategy.js';
+import { dropWhatTypeLeaves, keepAllocated, settleAddresses } from './services-update.js';
+
+function prepareForCreate(service: ApiObject): void {
+  service['status'] = { loadBalancer: {} };
+  const spec = specOf(service);
+  // Clients from before there were several know one address only.
+  if ((spec.clusterIP ?? '') !== '' && spec.clusterIPs === undefined) spec.clusterIPs = [spec.clusterIP ?? ''];
+}
+
+function prepareForUpdate(next: ApiObject, old: ApiObject): void {
+  const spec = specOf(next);
+  const before = specOf(old);
+  keepAllocated(spec, before);
+  settleAddresses(spec, before);
+  dropWhatTypeLeaves(spec, before);
+}
+
+/** A service has its addresses and ports to itself, and mostly leaves it to the server which they are. */
+export const services = ({ addresses }: StrategyOptions): Partial<Strategy> => ({
+  returnsDeleted: true,
+  claims: serviceClaims,
+  allocator: addresses,
+  prepareForCreate,
+  prepareForUpdate,
+});
