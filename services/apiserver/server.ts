@@ -25,6 +25,8 @@ import { Feed } from './cache/feed.js';
 import { ConsistentReadGate } from './cache/gate.js';
 import { HistoryBudget } from './cache/history.js';
 import { pathRoutes } from './discovery/routes.js';
+import { checkAdvertised, platformEndpoints } from './endpoints/open.js';
+import type { PlatformEndpoints } from './endpoints/platform-endpoints.js';
 import { HealthChecks } from './health/health-checks.js';
 import { listen, type Listener } from './http/listener.js';
 import { OpenStreams } from './http/stream.js';
@@ -103,8 +105,9 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
       },
       (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
     );
-    const running = runInBackground(o, d, core, store, signal);
-    return serverOf(o, core, health, listener, { store, stopping, running, metrics });
+    const endpoints = platformEndpoints(o, { ...core, store, log: d.log }, listener.port);
+    const running = runInBackground(o, d, core, { store, endpoints }, signal);
+    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints });
   } catch (err) {
     await store.close();
     throw err;
@@ -125,6 +128,8 @@ interface Core {
   readonly ownership: FieldOwnership;
   readonly watches: WatchService;
   readonly streams: OpenStreams;
+  /** The address of the service that leads to the API servers. */
+  readonly serviceAddress: string;
   readonly state: { bootstrapped: boolean; stopping: boolean };
 }
 
@@ -136,6 +141,7 @@ async function buildCore(
   signal: AbortSignal,
 ): Promise<Core> {
   const addresses = serviceAddresses(o);
+  checkAdvertised(o);
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
   const catalog = loadCatalog(vocabulary, gates);
@@ -189,6 +195,7 @@ async function buildCore(
       leaseFor: (ttlSeconds) => leases.leaseFor(ttlSeconds),
       claimKey: keys.claim,
     }),
+    serviceAddress: addresses.firstAddress,
     watches: new WatchService(store, feed),
     streams: new OpenStreams(),
     state: { bootstrapped: false, stopping: false },
@@ -280,10 +287,10 @@ async function runInBackground(
   o: ApiServerOptions,
   { log, onFatal }: ApiServerDeps,
   core: Core,
-  store: KeyValueStore,
+  { store, endpoints }: { readonly store: KeyValueStore; readonly endpoints: PlatformEndpoints },
   signal: AbortSignal,
 ): Promise<void> {
-  const loops = [core.feed.run(signal), lookAfter(core, { store, log }, signal)];
+  const loops = [core.feed.run(signal), lookAfter(core, { store, endpoints, log }, signal)];
   if (o.etcdCompactionIntervalMs > 0) {
     const compactor = { store, key: core.keys.internal('compaction'), intervalMs: o.etcdCompactionIntervalMs, log };
     loops.push(runCompactor(compactor, signal));
@@ -298,7 +305,11 @@ async function runInBackground(
 /** What every server does for all, once the first objects are there. Nobody waits for it. */
 async function lookAfter(
   core: Core,
-  { store, log }: { readonly store: KeyValueStore; readonly log: Log },
+  {
+    store,
+    endpoints,
+    log,
+  }: { readonly store: KeyValueStore; readonly endpoints: PlatformEndpoints; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   await bootstrap(core, log, signal);
@@ -309,7 +320,7 @@ async function lookAfter(
     reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
     log,
   };
-  await runClaimRepair(claims, signal);
+  await Promise.all([endpoints.run(signal), runClaimRepair(claims, signal)]);
 }
 
 const BOOTSTRAP_RETRY_MS = 500;
@@ -341,6 +352,7 @@ function serverOf(
     readonly metrics: ApiServerMetrics;
     readonly stopping: AbortController;
     readonly running: Promise<void>;
+    readonly endpoints: PlatformEndpoints;
   },
 ): ApiServer {
   return {
@@ -352,10 +364,12 @@ function serverOf(
     },
     close: async () => {
       state.stopping = true;
+      const left = own.endpoints.leave(); // first of all: who looks for a server finds another one
       if (o.shutdownDelayMs > 0) await sleep(o.shutdownDelayMs);
       const closed = listener.close(DRAIN_MS);
       streams.endAll();
       await closed;
+      await left;
       own.stopping.abort(new Error('The server is stopping'));
       await own.running;
       await own.store.close();

@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util';
+import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
+import { hasReason } from '../../machinery/meta/status.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { FieldOwnership } from '../registry/field-ownership.js';
+import { prepareForCreate, prepareForUpdate } from '../registry/prepare.js';
+import { keyOf } from '../registry/resource.js';
+import type { ResourceTable, ServedResource } from '../registry/resources.js';
+import type { WriteDecision, Writer } from '../registry/writer.js';
+import { groups, isOwnSlice, slicesOf, subsetsOf, type DesiredSlice } from './desired.js';
+import type { Member } from './members.js';
+
+export interface PublishDeps {
+  readonly resources: ResourceTable;
+  readonly writer: Writer;
+  readonly ownership: FieldOwnership;
+  readonly vocabulary: Vocabulary;
+  /** The address that the service has. */
+  readonly serviceAddress: string;
+}
+
+const NAMESPACE = 'default';
+const SERVICE_PORT = 443;
+
+/** Brings members of an object to what they should be, and leaves the rest. */
+type Shape = (object: ApiObject) => void;
+
+/**
+ * Keeps the service that leads to the API servers, and what is behind it. Writes as everybody does, so watchers see it,
+ * and only what differs: usually nothing.
+ */
+export class Publisher {
+  readonly #d: PublishDeps;
+  readonly #services: ServedResource;
+  readonly #endpoints: ServedResource;
+  readonly #slices: ServedResource;
+
+  constructor(d: PublishDeps) {
+    const { groups: names } = d.vocabulary;
+    this.#d = d;
+    this.#services = servedAs(d.resources, '', 'services');
+    this.#endpoints = servedAs(d.resources, '', 'endpoints');
+    this.#slices = servedAs(d.resources, names.discovery, 'endpointslices');
+  }
+
+  /** Whether a key is one of an object that is kept here. */
+  keeps(key: string): boolean {
+    const name = this.#d.vocabulary.defaultServiceName;
+    if (!key.startsWith(NAMESPACE, key.lastIndexOf('/') - NAMESPACE.length)) return false; // nearly all others
+    return [this.#services, this.#endpoints, this.#slices].some(({ stored }) => key.startsWith(keyOf(stored, NAMESPACE, name))); // prettier-ignore
+  }
+
+  /**
+   * Makes the service when it is not there. What is there stays as it is.
+   *
+   * @param port Where this server listens. @throws {ClaimTaken} when another service has the address
+   */
+  async keepService(port: number): Promise<void> {
+    const name = this.#d.vocabulary.defaultServiceName;
+    if (this.#cached(this.#services, name) !== undefined) return;
+    await this.#create(this.#services, name, (service) => {
+      service.metadata.labels = { component: 'apiserver', provider: name };
+      service['spec'] = this.#serviceSpec(port);
+    });
+  }
+
+  /** Brings Endpoints and EndpointSlices in line with the members, of which there has to be one. */
+  async publish(members: readonly Member[]): Promise<void> {
+    const { defaultServiceName: service, labels } = this.#d.vocabulary;
+    const all = groups(members);
+    await this.#keep(this.#endpoints, service, (endpoints) => {
+      label(endpoints, labels.skipMirror, 'true'); // its slices are kept here
+      endpoints['subsets'] = subsetsOf(all);
+    });
+    const slices = slicesOf(service, all);
+    for (const slice of slices) await this.#keepSlice(slice, service);
+    await this.#removeSlices(service, new Set(slices.map(({ name }) => name)));
+  }
+
+  #serviceSpec(port: number): object {
+    const { serviceAddress: address } = this.#d;
+    return {
+      ports: [{ name: 'https', protocol: 'TCP', port: SERVICE_PORT, targetPort: port }],
+      clusterIP: address,
+      clusterIPs: [address],
+      type: 'ClusterIP',
+      sessionAffinity: 'None',
+      ipFamilies: [address.includes(':') ? 'IPv6' : 'IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      internalTrafficPolicy: 'Cluster',
+    };
+  }
+
+  async #keepSlice({ name, addressType, endpoints, ports }: DesiredSlice, service: string): Promise<void> {
+    const cached = this.#cached(this.#slices, name);
+    // A slice keeps its kind of addresses for life.
+    if (cached !== undefined && cached['addressType'] !== addressType) await this.#remove(this.#slices, name);
+    await this.#keep(this.#slices, name, (slice) => {
+      label(slice, this.#d.vocabulary.labels.serviceName, service);
+      slice['addressType'] ??= addressType;
+      slice['endpoints'] = endpoints;
+      slice['ports'] = ports;
+    });
+  }
+
+  async #removeSlices(service: string, wanted: ReadonlySet<string>): Promise<void> {
+    const { cache } = this.#slices.stored;
+    const { from, to } = cache.range(NAMESPACE);
+    const left = [...cache.current.between(from, to)].filter(
+      ({ name, selectables }) =>
+        !wanted.has(name) &&
+        isOwnSlice(service, name) &&
+        selectables.labels?.[this.#d.vocabulary.labels.serviceName] === service,
+    );
+    for (const { name } of left) await this.#remove(this.#slices, name);
+  }
+
+  #cached({ stored }: ServedResource, name: string): ApiObject | undefined {
+    return stored.cache.newest(keyOf(stored, NAMESPACE, name))?.parse() as ApiObject | undefined; // we encoded it
+  }
+
+  async #keep(served: ServedResource, name: string, shape: Shape): Promise<void> {
+    const cached = this.#cached(served, name);
+    if (cached === undefined) {
+      await this.#create(served, name, shape);
+    } else if (!isDeepStrictEqual(shaped(cached, shape), cached)) {
+      await this.#ignoring('NotFound', () => this.#change(served, name, shape)); // the next round makes it
+    }
+  }
+
+  async #create(served: ServedResource, name: string, shape: Shape): Promise<void> {
+    const { writer, ownership, vocabulary } = this.#d;
+    const { hub } = served.stored;
+    const object: ApiObject = {
+      kind: hub.kind,
+      apiVersion: apiVersionOf(hub),
+      metadata: { name, namespace: NAMESPACE },
+    };
+    shape(object);
+    prepareForCreate(served.stored, object);
+    ownership.created(served, object, { name: vocabulary.serverName, subresource: '' });
+    await this.#ignoring('AlreadyExists', () => writer.create(served.stored, object)); // another server was quicker
+  }
+
+  async #change(served: ServedResource, name: string, shape: Shape): Promise<void> {
+    const { writer, ownership, vocabulary } = this.#d;
+    await writer.change(served.stored, NAMESPACE, name, (current): WriteDecision => {
+      const old = current.parse() as ApiObject; // we encoded it
+      const wanted = shaped(old, shape);
+      if (isDeepStrictEqual(wanted, old)) return { do: 'nothing' };
+      const next = prepareForUpdate(served, '', wanted, old);
+      ownership.changed(served, next, old, undefined, { name: vocabulary.serverName, subresource: '' });
+      return { do: 'put', object: next };
+    });
+  }
+
+  async #remove({ stored }: ServedResource, name: string): Promise<void> {
+    await this.#ignoring('NotFound', () => this.#d.writer.change(stored, NAMESPACE, name, () => ({ do: 'delete' })));
+  }
+
+  async #ignoring(reason: 'AlreadyExists' | 'NotFound', write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (err) {
+      if (!hasReason(err, reason)) throw err;
+    }
+  }
+}
+
+function servedAs(resources: ResourceTable, group: string, resource: string): ServedResource {
+  const stored = resources.stored(group, resource);
+  const served = stored === undefined ? undefined : resources.served(stored.hub);
+  if (served === undefined) throw new Error(`No declaration of ${resource}`);
+  return served;
+}
+
+function shaped(object: ApiObject, shape: Shape): ApiObject {
+  const copy = structuredClone(object);
+  shape(copy);
+  return copy;
+}
+
+function label({ metadata }: ApiObject, key: string, value: string): void {
+  if (metadata.labels?.[key] === value) return;
+  const labels = Object.entries({ ...metadata.labels, [key]: value });
+  metadata.labels = Object.fromEntries(labels.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
