@@ -7,6 +7,7 @@ import { now } from '../../machinery/meta/time.js';
 import { takePart, type Part } from './parts.js';
 import type { StoredResource } from './resource.js';
 import type { ServedResource } from './resources.js';
+import type { Strategy } from './strategy.js';
 
 /** Where a request says that the object lives. */
 export interface Place {
@@ -149,13 +150,17 @@ function keepOwned(next: ApiObject, old: ApiObject): void {
 }
 
 function moveGeneration({ strategy }: StoredResource, next: ApiObject, old: ApiObject): void {
-  if (strategy.generation === 'none') return;
-  const changed =
-    strategy.generation === 'spec'
-      ? !isDeepStrictEqual(next['spec'], old['spec'])
-      : !isDeepStrictEqual(body(next), body(old));
-  if (changed) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  const part = GENERATION_PARTS[strategy.generation];
+  if (part === undefined || isDeepStrictEqual(part(next), part(old))) return;
+  next.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
+
+const GENERATION_PARTS: Readonly<Record<Strategy['generation'], ((object: ApiObject) => unknown) | undefined>> = {
+  none: undefined,
+  spec: (object) => object['spec'],
+  specAndAnnotations: ({ metadata, ['spec']: spec }) => [metadata.annotations ?? {}, spec],
+  body,
+};
 
 /** Everything but metadata and status. */
 function body({ metadata, ['status']: status, ...rest }: ApiObject): object {

@@ -15,8 +15,11 @@ export interface StrategyOptions {
 
 /** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
 export interface Strategy {
-  /** Which part's changes move metadata.generation. `none`: the kind has no generation. */
-  readonly generation: 'none' | 'spec' | 'body';
+  /**
+   * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
+   * metadata and status. `none`: the kind has no generation.
+   */
+  readonly generation: 'none' | 'spec' | 'specAndAnnotations' | 'body';
   /** Fields that never change once set, as paths, e.g. `spec.selector`. */
   readonly immutable: readonly (readonly string[])[];
   /** A finished deletion answers the last state instead of a Status. */

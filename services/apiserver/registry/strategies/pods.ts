@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { DeleteOptions } from '../delete-options.js';
+import { qualityOfService } from './quality-of-service.js';
 import type { Strategy } from '../strategy.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -16,7 +17,7 @@ function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): num
 export const pods: Partial<Strategy> = {
   returnsDeleted: true,
   prepareForCreate: (pod) => {
-    pod['status'] = { phase: 'Pending', qosClass: 'BestEffort' };
+    pod['status'] = { phase: 'Pending', qosClass: qualityOfService(pod) };
   },
   gracePeriod,
 };

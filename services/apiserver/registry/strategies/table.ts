@@ -18,6 +18,11 @@ const plain =
 const workload = plain({ generation: 'spec', immutable: paths('spec.selector') });
 const specGeneration = plain({ generation: 'spec' });
 const bodyGeneration = plain({ generation: 'body' });
+const startsPending: Partial<Strategy> = {
+  prepareForCreate: (object) => {
+    object['status'] = { phase: 'Pending' };
+  },
+};
 const returned = plain({ returnsDeleted: true });
 
 /**
@@ -28,7 +33,8 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
   '': {
     events: ({ eventTtlSeconds }) => ({ ttlSeconds: eventTtlSeconds }),
     namespaces,
-    persistentvolumeclaims: returned,
+    persistentvolumeclaims: plain({ ...startsPending, returnsDeleted: true }),
+    persistentvolumes: plain({ ...startsPending, returnsDeleted: true }),
     pods: plain(pods),
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
     replicationcontrollers: specGeneration,
@@ -47,7 +53,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
   apps: {
     controllerrevisions: plain({ immutable: paths('data') }),
     daemonsets: workload,
-    deployments: workload,
+    deployments: plain({ generation: 'specAndAnnotations', immutable: paths('spec.selector') }),
     replicasets: workload,
     statefulsets: workload,
   },
