@@ -24,7 +24,13 @@ describe('validation of deployments', () => {
   ]);
   kind.refuses(deployment, [
     [{ 'spec.replicas': -1 }, 'spec.replicas', `Invalid value: -1: ${AT_LEAST_0}`],
-    [{ 'spec.selector': undefined }, 'spec.selector', 'Required value'],
+    [
+      { 'spec.selector': undefined },
+      'spec.selector',
+      'Required value',
+      'spec.template.metadata.labels',
+      'Invalid value: map[string]string{"app":"web"}: `selector` does not match template `labels`',
+    ],
     [{ 'spec.selector': {} }, 'spec.selector', 'Invalid value: {}: empty selector is invalid for deployment'],
     [
       { 'spec.template.metadata.labels': { app: 'db' } },

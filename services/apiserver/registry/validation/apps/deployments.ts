@@ -2,23 +2,18 @@ import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { At } from '../checks/at.js';
 import type { Count } from '../checks/counts.js';
 import { checkCount, checkNotMoreThanAll, isZeroCount } from '../checks/counts.js';
-import type { LabelSelector } from '../checks/labels.js';
-import { checkSelectsTemplate, requireSelector } from '../checks/labels.js';
 import { checkNotNegative } from '../checks/members.js';
-import type { PodChecks, PodTemplate } from '../pods/spec.js';
-import { checkKeptRunning } from '../pods/spec.js';
+import type { PodChecks } from '../pods/spec.js';
 import type { KindValidation, Problems } from '../types.js';
+import type { Replicated } from './workloads.js';
+import { checkCollisionCount, checkReplicated } from './workloads.js';
 
 interface RollingUpdate {
   readonly maxUnavailable?: Count;
   readonly maxSurge?: Count;
 }
 
-interface DeploymentSpec {
-  readonly replicas?: number;
-  /** Always written. */
-  readonly selector?: LabelSelector | null;
-  readonly template?: PodTemplate;
+interface DeploymentSpec extends Replicated {
   readonly strategy?: { readonly type?: string; readonly rollingUpdate?: RollingUpdate };
   readonly minReadySeconds?: number;
   readonly revisionHistoryLimit?: number;
@@ -53,13 +48,9 @@ const checkDeployment =
   (object: ApiObject, problems: Problems): void => {
     const at = At.root(problems, 'spec');
     const spec: DeploymentSpec = object['spec'] ?? {};
-    const { selector, template = {}, minReadySeconds = 0, progressDeadlineSeconds: deadline } = spec;
+    const { minReadySeconds = 0, progressDeadlineSeconds: deadline } = spec;
     checkNotNegative(at, 'replicas', spec.replicas);
-    const right = requireSelector(at, selector, 'deployment');
-    const templateAt = at.child('template');
-    if (right !== undefined) checkSelectsTemplate(templateAt, right, template.metadata?.labels);
-    checks.template(templateAt, template);
-    checkKeptRunning(templateAt, template, 'ReplicaSet');
+    checkReplicated(at, spec, checks);
     checkStrategy(at.child('strategy'), spec.strategy ?? {});
     checkNotNegative(at, 'minReadySeconds', minReadySeconds);
     checkNotNegative(at, 'revisionHistoryLimit', spec.revisionHistoryLimit);
@@ -83,7 +74,7 @@ type Status = Readonly<Partial<Record<(typeof COUNTS)[number], number>>>;
 function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void {
   const at = At.root(problems, 'status');
   const status: Status = next['status'] ?? {};
-  const { replicas = 0, readyReplicas = 0, availableReplicas = 0, collisionCount = 0 } = status;
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   for (const member of COUNTS) checkNotNegative(at, member, status[member]);
   for (const member of ['updatedReplicas', 'readyReplicas', 'availableReplicas'] as const) {
     const count = status[member] ?? 0;
@@ -92,10 +83,7 @@ function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void 
   if (availableReplicas > readyReplicas) {
     at.invalid('availableReplicas', availableReplicas, 'cannot be greater than readyReplicas');
   }
-  const oldStatus: Status = old['status'] ?? {};
-  if (collisionCount < (oldStatus.collisionCount ?? 0)) {
-    at.invalid('collisionCount', collisionCount, 'cannot be decremented');
-  }
+  checkCollisionCount(at, status, old['status'] ?? {});
 }
 
 export const deployments = (checks: PodChecks): KindValidation => ({

@@ -66,24 +66,37 @@ export function checkLabelSelector(at: At, member: string, selector: LabelSelect
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
   matchExpressions.length === 0 && Object.keys(matchLabels).length === 0;
 
+/** What an absent selector selects. */
+const NOTHING: LabelSelector = { matchExpressions: [{ operator: 'In' }] };
+
 /**
  * A workload's selector, which selects something.
  *
  * @param kind For the message, e.g. `deployment`.
- * @returns The selector if it is one, so that it makes sense to hold labels against it.
+ * @param why For the message about one that is none.
+ * @returns What labels can be held against: an absent selector selects nothing, and none comes of one that is wrong.
  */
 export function requireSelector(
   at: At,
   selector: LabelSelector | null | undefined,
   kind: string,
+  why = 'invalid label selector',
 ): LabelSelector | undefined {
   if (selector === null || selector === undefined) {
     at.required('selector');
-    return undefined;
+    return NOTHING;
   }
+  const right = checkedSelector(at, selector);
+  if (isEmptySelector(selector)) at.invalid('selector', selector, `empty selector is invalid for ${kind}`);
+  if (right === undefined) at.invalid('selector', selector, why);
+  return right;
+}
+
+/** The same for a selector that may be left out and may be empty. */
+export function checkedSelector(at: At, selector: LabelSelector | null | undefined): LabelSelector | undefined {
+  if (selector === null || selector === undefined) return NOTHING;
   const before = at.problems.length;
   checkLabelSelector(at, 'selector', selector);
-  if (isEmptySelector(selector)) at.invalid('selector', selector, `empty selector is invalid for ${kind}`);
   return at.problems.length === before ? selector : undefined;
 }
 
