@@ -90,7 +90,7 @@ export class Connection {
 export function request(
   method: string,
   path: string,
-  o: { body?: string; type?: string; headers?: string } = {},
+  o: { body?: string; type?: string; accept?: string; headers?: string } = {},
 ): Buffer {
   const body = o.body ?? '';
   const entity =
@@ -98,6 +98,6 @@ export function request(
       ? ''
       : `Content-Type: ${o.type ?? 'application/json'}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAccept: application/json\r\n${o.headers ?? ''}${entity}\r\n${body}`,
+    `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAccept: ${o.accept ?? 'application/json'}\r\n${o.headers ?? ''}${entity}\r\n${body}`,
   );
 }

@@ -44,7 +44,7 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     const bare = await start(process.execPath, [BARE, join(dir, 'apiserver.crt'), join(dir, 'apiserver.key')]);
     const bareSubject = { ...target, port: Number(bare.line) };
     await populate(target);
-    const subject: Subject = { target, pid: platform.pid, seconds: o.seconds, sizes: new Map() };
+    const subject: Subject = { target, pid: platform.pid, seconds: o.seconds, sizes: new Map(), measured: new Map() };
     const limitOf = limits(subject, { ...subject, target: bareSubject, pid: bare.pid }, etcd?.url);
     for (const scenario of SCENARIOS.filter(({ name }) => name.includes(o.only))) {
       rows.push(await measure(store, scenario, subject, limitOf));
@@ -87,6 +87,7 @@ async function measure(
   limitOf: (scenario: Scenario) => Promise<number>,
 ): Promise<Row> {
   const measured = await scenario.run(s);
+  s.measured.set(scenario.name, measured);
   return {
     store,
     scenario: scenario.name,
@@ -109,6 +110,10 @@ function limits(s: Subject, bare: Subject, endpoint: string | undefined): (scena
         return value(await bareLoop(bare, limit.path(s)));
       case 'bare fan-out':
         return value(await bareFanOut(bare, limit.protocol));
+      case 'plain': {
+        const plain = s.measured.get(limit.scenario);
+        return plain === undefined ? NaN : value(plain);
+      }
       case 'bare store':
         return (transactions ??= storeLimit(endpoint, s.seconds, Buffer.from(configMap('limit', 1))));
     }

@@ -1,8 +1,10 @@
+import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop, type Measured } from './load.js';
 import { cpuMicros } from './processes.js';
 import { crowdOverHttp1, crowdOverHttp2, type Crowd } from './watchers.js';
 
+const words = vocabulary('platform');
 export const OBJECTS = 5_000;
 const CONNECTIONS = 32;
 const WATCHERS = 300;
@@ -23,7 +25,9 @@ export interface Scenario {
   readonly limit:
     | { readonly by: 'bare server'; readonly path: (s: Subject) => string }
     | { readonly by: 'bare store' }
-    | { readonly by: 'bare fan-out'; readonly protocol: 1 | 2 };
+    | { readonly by: 'bare fan-out'; readonly protocol: 1 | 2 }
+    /** What another scenario has come to in the same run. */
+    | { readonly by: 'plain'; readonly scenario: string };
 }
 
 export interface Subject {
@@ -32,6 +36,8 @@ export interface Subject {
   readonly seconds: number;
   /** Bytes of answers that were seen, for the bare server to send as many. */
   readonly sizes: Map<string, number>;
+  /** What came of the scenarios that have run, by their names. */
+  readonly measured: Map<string, Measured>;
 }
 
 const nameOf = (n: number): string => `cm-${String(n).padStart(5, '0')}`;
@@ -87,12 +93,13 @@ async function loop(
 }
 
 const reading =
-  (key: string, path: (n: number) => string) =>
+  (key: string, path: (n: number) => string, accept?: string) =>
   async (s: Subject): Promise<Measured> => {
+    const headers = accept === undefined ? {} : { accept };
     const connection = await Connection.open(s.target);
-    s.sizes.set(key, (await connection.ask(request('GET', path(0)))).bytes);
+    s.sizes.set(key, (await connection.ask(request('GET', path(0), headers))).bytes);
     connection.close();
-    return loop(s, 200, (n) => request('GET', path(n)));
+    return loop(s, 200, (n) => request('GET', path(n), headers));
   };
 
 const bareSized = (key: string): Scenario['limit'] => ({
@@ -116,10 +123,36 @@ const fullList = (query: '' | '?resourceVersion=0'): Scenario => ({
   run: reading(`all${query}`, () => `${COLLECTION}${query}`),
 });
 
+const PLAIN_LIST = 'list 5,000, resourceVersion=0';
+
+/** The same 5,000 objects in another view; lists a second, beside those of the plain list. */
+const viewedList = (view: string, accept: string): Scenario => ({
+  name: `list 5,000 as ${view}`,
+  unit: '/s',
+  value: perSecond,
+  limit: { by: 'plain', scenario: PLAIN_LIST },
+  run: reading(`as ${view}`, () => `${COLLECTION}?resourceVersion=0`, accept),
+});
+
+/** A patch of one object, beside a plain update. */
+const patching = (name: string, type: string, query: string, body: (n: number) => object): Scenario => ({
+  name,
+  unit: '/s',
+  value: perSecond,
+  limit: { by: 'plain', scenario: 'update' },
+  run: (s) =>
+    loop(s, 200, (n) =>
+      request('PATCH', `${COLLECTION}/${someObject(n)}${query}`, { type, body: JSON.stringify(body(n)) }),
+    ),
+});
+
 /** In running order: full lists while nothing but the 5,000 objects is there. */
 export const SCENARIOS: readonly Scenario[] = [
   fullList(''),
   fullList('?resourceVersion=0'),
+  viewedList('Table', `application/json;as=Table;g=${words.metaGroup};v=v1`),
+  viewedList('PartialObjectMetadataList', `application/json;as=PartialObjectMetadataList;g=${words.metaGroup};v=v1`),
+  viewedList('Protobuf', words.protobufMediaType),
   {
     name: 'create',
     unit: '/s',
@@ -165,19 +198,15 @@ export const SCENARIOS: readonly Scenario[] = [
         request('PUT', `${COLLECTION}/${someObject(n)}`, { body: configMap(someObject(n), 1, String(++salt)) }),
       ),
   },
-  {
-    name: 'merge patch',
-    unit: '/s',
-    value: perSecond,
-    limit: { by: 'bare store' },
-    run: (s) =>
-      loop(s, 200, (n) =>
-        request('PATCH', `${COLLECTION}/${someObject(n)}`, {
-          type: 'application/merge-patch+json',
-          body: JSON.stringify({ data: { salt: String(++salt) } }),
-        }),
-      ),
-  },
+  patching('merge patch', 'application/merge-patch+json', '', () => ({ data: { salt: String(++salt) } })),
+  patching('strategic merge patch', 'application/strategic-merge-patch+json', '', () => ({
+    data: { salt: String(++salt) },
+  })),
+  patching('apply', 'application/apply-patch+yaml', '?fieldManager=bench&force=true', () => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    data: { salt: String(++salt) },
+  })),
   {
     name: 'delete',
     unit: '/s',
