@@ -29,6 +29,8 @@ const EVERY_MS = 3 * 60_000;
 const AGAIN_MS = 10_000;
 const PAGE = 1_000;
 const CATCH_UP_MS = 10_000;
+/** Transactions under way at once: a restore may leave tens of thousands to do. */
+const WORKERS = 16;
 /** Asked again after an await: the compiler takes the answer from before it. */
 const fired = (signal: AbortSignal): boolean => signal.aborted;
 
@@ -121,18 +123,16 @@ async function writeMissing(
   claims: ReadonlyMap<string, KeyValue>,
   signal: AbortSignal,
 ): Promise<number> {
-  let written = 0;
-  for (const [claim, claimants] of wanted) {
+  return countOf(wanted, async ([claim, claimants]) => {
     const found = claims.get(claim);
     const holder = found?.value.toString();
     const [first] = claimants;
-    if (first === undefined || claimants.some(({ key }) => key === holder)) continue;
+    if (first === undefined || claimants.some(({ key }) => key === holder)) return false;
     const key = claimKey(claim);
     const conditions = [asSeen(first), { key, modRevision: found?.modRevision ?? NO_REVISION }];
     const operations = [{ type: 'put', key, value: Buffer.from(first.key) }] as const;
-    if ((await store.transact({ conditions, operations }, signal)).succeeded) written++;
-  }
-  return written;
+    return (await store.transact({ conditions, operations }, signal)).succeeded;
+  });
 }
 
 async function removeOrphans(
@@ -143,17 +143,25 @@ async function removeOrphans(
   signal: AbortSignal,
 ): Promise<number> {
   const prefixes = [...resources].map(({ cache }) => cache.keys.prefix);
-  let removed = 0;
-  for (const [claim, { key, value, modRevision }] of claims) {
-    if (wanted.has(claim)) continue;
+  return countOf(claims, async ([claim, { key, value, modRevision }]) => {
+    if (wanted.has(claim)) return false;
     const holder = value.toString();
     const isObject = prefixes.some((prefix) => holder.startsWith(prefix));
     const seen = indexes.map((index) => index.claimant(holder)).find((it) => it !== undefined);
     const conditions = [{ key, modRevision }, ...(isObject ? [asSeen(seen ?? { key: holder, revision: 0 })] : [])];
-    const result = await store.transact({ conditions, operations: [{ type: 'delete', key }] }, signal);
-    if (result.succeeded) removed++;
-  }
-  return removed;
+    return (await store.transact({ conditions, operations: [{ type: 'delete', key }] }, signal)).succeeded;
+  });
+}
+
+/** Does something for each, several at a time. @returns For how many it was done. */
+async function countOf<T>(items: Iterable<T>, act: (item: T) => Promise<boolean>): Promise<number> {
+  let count = 0;
+  const left = [...items].values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) if (await act(item)) count++;
+  };
+  await Promise.all(Array.from({ length: WORKERS }, worker));
+  return count;
 }
 
 const asSeen = ({ key, revision: at }: { readonly key: string; readonly revision: number }): Condition => ({

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { hasReason } from '../../machinery/meta/status.js';
+import type { ClaimTaken } from './claims.js';
+import { claiming, ClaimingScene } from './testing/claiming.js';
+
+const taken =
+  (claim: string, holder: string) =>
+  (err: Error): boolean =>
+    err.name === 'ClaimTaken' && (err as ClaimTaken).claim === claim && (err as ClaimTaken).holder === holder;
+
+for (const store of ['embedded', 'etcd'] as const) {
+  describe(`Writer with claims (${store} store)`, function () {
+    this.timeout(30_000);
+    let scene: ClaimingScene;
+    beforeEach(async () => {
+      scene = await ClaimingScene.open(store);
+    });
+    afterEach(() => scene.close());
+    const create = (name: string, claims: string): Promise<unknown> =>
+      scene.writer.create(scene.stored, claiming(name, claims));
+
+    it('writes what an object claims, and removes it with the object', async () => {
+      await create('a', 'ip/1,port/1');
+      assert.deepEqual(await scene.claims(), ['ip/1: a', 'port/1: a']);
+      await scene.remove('a');
+      assert.deepEqual(await scene.claims(), []);
+    });
+
+    it('writes neither object nor claims when one of them is held', async () => {
+      await create('a', 'port/2');
+      await assert.rejects(create('b', 'port/1,port/2'), taken('port/2', scene.keyOf('a')));
+      assert.deepEqual(await scene.claims(), ['port/2: a']);
+      assert.equal((await scene.store.get(scene.keyOf('b'), {}, new AbortController().signal)).kv, undefined);
+    });
+
+    it('says that the object is there when object and claims are', async () => {
+      await create('a', 'port/1');
+      await assert.rejects(create('a', 'port/1'), (err) => hasReason(err, 'AlreadyExists'));
+    });
+
+    it('takes and leaves claims as the object changes', async () => {
+      await create('a', '1,2');
+      await scene.change('a', '2,3');
+      assert.deepEqual(await scene.claims(), ['2: a', '3: a']);
+      await scene.change('a', '', { still: 'there' });
+      assert.deepEqual(await scene.claims(), []);
+    });
+
+    it('leaves claims that are older than the last state of the object', async () => {
+      await create('a', '1,2');
+      await scene.change('a', '1,2', { another: 'state' });
+      await scene.change('a', '2,3');
+      await scene.change('a', '2,3', { another: 'state' });
+      await scene.remove('a');
+      assert.deepEqual(await scene.claims(), []);
+    });
+
+    it('changes nothing when a new claim is held', async () => {
+      await create('a', '1');
+      await create('b', '2');
+      await assert.rejects(scene.change('b', '1'), taken('1', scene.keyOf('a')));
+      assert.deepEqual(await scene.claims(), ['1: a', '2: b']);
+    });
+
+    it('gives a claim to one of many that want it at once', async () => {
+      const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => create(`n${i}`, `own/${i},port/1`)));
+      assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 1);
+      const claims = await scene.claims();
+      assert.equal(claims.length, 2);
+      assert.equal(claims[0]?.split(': ')[1], claims[1]?.split(': ')[1]);
+    });
+
+    it('lets go only of what is its own', async () => {
+      await create('a', '1,2');
+      await scene.putRaw(scene.claimKey('1'), scene.keyOf('somebody-else'));
+      await scene.putRaw(scene.claimKey('2'), undefined);
+      await scene.remove('a');
+      assert.deepEqual(await scene.claims(), ['1: somebody-else']);
+    });
+
+    it('takes a claim that names the object already', async () => {
+      await scene.putRaw(scene.claimKey('1'), scene.keyOf('a'));
+      await create('a', '1');
+      assert.deepEqual(await scene.claims(), ['1: a']);
+    });
+
+    it('tells without writing whether claims could be had', async () => {
+      await create('a', '1');
+      const head = await scene.store.head(new AbortController().signal);
+      await assert.rejects(
+        scene.writer.rehearse(scene.stored, claiming('b', '1'), undefined),
+        taken('1', scene.keyOf('a')),
+      );
+      await scene.writer.rehearse(scene.stored, claiming('b', '2'), undefined);
+      await scene.settled();
+      const before = scene.stored.cache.get(scene.keyOf('a'));
+      await scene.writer.rehearse(scene.stored, claiming('a', '1,2'), before);
+      assert.equal(await scene.store.head(new AbortController().signal), head);
+    });
+
+    it('refuses more than fit into a transaction, and takes as many as do', async () => {
+      const many = (count: number): string => Array.from({ length: count }, (_, i) => `port/${i}`).join();
+      await assert.rejects(create('a', many(128)), (err) => hasReason(err, 'RequestEntityTooLarge'));
+      await create('a', many(127));
+      await scene.remove('a');
+      assert.deepEqual(await scene.claims(), []);
+    });
+  });
+}

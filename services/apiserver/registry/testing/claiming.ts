@@ -1,0 +1,142 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { loadCatalog } from '../../../machinery/types/catalog.js';
+import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { openEmbeddedStore } from '../../../storage/embedded/embedded-store.js';
+import { openEtcdStore } from '../../../storage/etcd/store.js';
+import type { KeyValueStore } from '../../../storage/store.js';
+import { startEtcd } from '../../../storage/testing/start-etcd.js';
+import { Feed } from '../../cache/feed.js';
+import { HistoryBudget } from '../../cache/history.js';
+import { ResourceCache } from '../../cache/resource-cache.js';
+import { FORM, LAYOUT } from '../../cache/testing/objects.js';
+import { registryKeys } from '../keys.js';
+import { keyOf, type StoredResource } from '../resource.js';
+import { DEFAULT_STRATEGY } from '../strategy.js';
+import { Writer } from '../writer.js';
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const never = new AbortController().signal;
+setMaxListeners(0, never); // hundreds of calls at once share it
+
+const keys = registryKeys('/registry');
+
+interface OpenStore {
+  readonly store: KeyValueStore;
+  readonly dispose: () => Promise<void>;
+}
+
+export const OPEN_STORE: Readonly<Record<'embedded' | 'etcd', () => Promise<OpenStore>>> = {
+  embedded: async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'claims-'));
+    const store = await openEmbeddedStore({ directory, log: quiet, onFatal: () => undefined });
+    const dispose = async (): Promise<void> => {
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    };
+    return { store, dispose };
+  },
+  etcd: async () => {
+    const etcd = await startEtcd();
+    const store = await openEtcdStore({ endpoints: [etcd.url], log: quiet });
+    const dispose = async (): Promise<void> => {
+      await store.close();
+      await etcd.stop();
+    };
+    return { store, dispose };
+  },
+};
+
+/** ConfigMaps that claim what stands in their `data.claims`, with commas between. */
+const claimsOf = ({ data }: ApiObject): string[] => {
+  const { claims = '' } = (data ?? {}) as { claims?: string };
+  return claims.split(',').filter((claim) => claim !== '');
+};
+
+export const claiming = (name: string, claims: string, more: Record<string, string> = {}): ApiObject => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name, namespace: 'ns' },
+  data: { claims, ...more },
+});
+
+/** A server's half of a store with objects that claim things. */
+export class ClaimingScene {
+  readonly store: KeyValueStore;
+  readonly feed: Feed;
+  readonly stored: StoredResource;
+  readonly writer: Writer;
+  readonly claimKey = keys.claim;
+  readonly #dispose: () => Promise<void>;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  private constructor({ store, dispose }: OpenStore) {
+    const hub = loadCatalog(vocabulary('platform')).resources.find((r) => r.resource === 'configmaps');
+    if (hub === undefined) throw new Error('No declaration of configmaps');
+    this.store = store;
+    this.#dispose = dispose;
+    const cache = new ResourceCache(keys.of(hub), LAYOUT, FORM, new HistoryBudget({ maxBytes: 1e8, retainMs: 1e8 }));
+    this.stored = { hub, cache, strategy: { ...DEFAULT_STRATEGY, claims: claimsOf } };
+    this.feed = new Feed({ store, prefix: keys.prefix, log: quiet });
+    this.feed.register(cache);
+    setMaxListeners(0, this.#stop.signal);
+    this.#running = this.feed.run(this.#stop.signal);
+    const leaseFor = (): never => {
+      throw new Error('Nothing here has a lease');
+    };
+    this.writer = new Writer({ store, signal: this.#stop.signal, leaseFor, claimKey: keys.claim });
+  }
+
+  static async open(store: keyof typeof OPEN_STORE): Promise<ClaimingScene> {
+    const scene = new ClaimingScene(await OPEN_STORE[store]());
+    await scene.feed.whenLoaded(never);
+    return scene;
+  }
+
+  keyOf(name: string): string {
+    return keyOf(this.stored, 'ns', name);
+  }
+
+  /** What is claimed, as `claim: name of the holder`, in order. */
+  async claims(): Promise<string[]> {
+    const { kvs } = await this.store.range(keys.claim(''), {}, never);
+    return kvs.map(
+      ({ key, value }) => `${key.slice(keys.claim('').length)}: ${value.toString().split('/').at(-1) ?? ''}`,
+    );
+  }
+
+  async change(name: string, claims: string, more: Record<string, string> = {}): Promise<void> {
+    await this.writer.change(this.stored, 'ns', name, (current) => ({
+      do: 'put',
+      object: { ...(current.parse() as ApiObject), data: { claims, ...more } },
+    }));
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.writer.change(this.stored, 'ns', name, () => ({ do: 'delete' }));
+  }
+
+  /** Writes or removes past the writer, as another program would. */
+  async putRaw(key: string, value: string | Buffer | undefined): Promise<void> {
+    const operation =
+      value === undefined
+        ? ({ type: 'delete', key } as const)
+        : ({ type: 'put', key, value: Buffer.from(value) } as const);
+    await this.store.transact({ conditions: [], operations: [operation] }, never);
+  }
+
+  /** Resolves when the cache shows all that has been written. */
+  async settled(): Promise<void> {
+    await this.feed.waitFor(await this.store.head(never), 5_000);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('The test is over'));
+    await this.#running;
+    await this.#dispose();
+  }
+}
