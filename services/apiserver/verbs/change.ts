@@ -2,7 +2,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { negotiate } from '../http/negotiation.js';
+import { negotiateView } from '../views/views.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { Choices } from '../registry/claims-choices.js';
 import { deletionIsDue } from '../registry/deletion.js';
@@ -50,7 +50,7 @@ export async function changeObject(
   served: ServedResource,
   change: Change,
 ): Promise<void> {
-  negotiate(ctx.get('Accept')); // refuse before anything is done
+  negotiateView(ctx, served, 'object'); // refuse before anything is done
   const { object, state } = await changeStored(deps, ctx, request, served, change);
   // Nothing was stored in a dry run, or when the last finalizer of a deleted object went: clients expect an object.
   await (state === undefined ? answerObject(ctx, served, object) : answerState(ctx, served, state));

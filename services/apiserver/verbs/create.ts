@@ -4,7 +4,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import type { AdmissionRequest } from '../admission/types.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { negotiate } from '../http/negotiation.js';
+import { negotiateView } from '../views/views.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { Choices } from '../registry/claims-choices.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
@@ -21,7 +21,7 @@ const NAME_ATTEMPTS = 8;
 export const create =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiate(ctx.get('Accept')); // refuse before anything is read
+    negotiateView(ctx, served, 'object'); // refuse before anything is read
     const dryRun = dryRunParameter(ctx.state.query);
     const by = fieldManager(deps, ctx, request, 'CreateOptions');
     const body = await deps.bodies.object(ctx, served);

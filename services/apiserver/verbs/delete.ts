@@ -2,7 +2,7 @@ import { decodeObject } from '../../machinery/schema/decode.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { negotiate } from '../http/negotiation.js';
+import { negotiateView } from '../views/views.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
 import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
@@ -17,7 +17,7 @@ const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
 export const deleteOne =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiate(ctx.get('Accept')); // refuse before anything is done
+    negotiateView(ctx, served, 'object'); // refuse before anything is done
     const options = await readDeleteOptions(ctx, deps);
     const written = await removeObject(deps, ctx, request, served, request, options);
     if (!written.removed || served.stored.strategy.returnsDeleted) return answerObject(ctx, served, written.object);

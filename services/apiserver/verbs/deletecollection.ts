@@ -1,6 +1,6 @@
 import { hasReason } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { negotiate } from '../http/negotiation.js';
+import { negotiateView } from '../views/views.js';
 import { answerSuccess } from './answers.js';
 import { readDeleteOptions, removeObject } from './delete.js';
 import { selection, versionParameters } from './parameters.js';
@@ -12,7 +12,7 @@ const WORKERS = 8;
 export const deleteCollection =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiate(ctx.get('Accept')); // refuse before anything is done
+    negotiateView(ctx, served, 'object'); // refuse before anything is done
     const { query } = ctx.state;
     const options = await readDeleteOptions(ctx, deps);
     const { filter } = selection(query, served.declaration);
