@@ -2,6 +2,7 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
 import { validations } from '../validation/table.js';
+import { jobs } from './jobs.js';
 import { namespaces } from './namespaces.js';
 import { pods } from './pods.js';
 import { secrets } from './secrets.js';
@@ -55,11 +56,11 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     daemonsets: workload,
     deployments: plain({ generation: 'specAndAnnotations', immutable: paths('spec.selector') }),
     replicasets: workload,
-    statefulsets: workload,
+    statefulsets: specGeneration,
   },
   batch: {
     cronjobs: specGeneration,
-    jobs: workload,
+    jobs: plain(jobs),
   },
   [groups.certificates]: {
     certificatesigningrequests: plain({ immutable: paths('spec') }),

@@ -1,6 +1,7 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { appsValidation } from './apps/table.js';
+import { batchValidation } from './batch/table.js';
 import { coreValidation } from './core/table.js';
 import { podChecks } from './pods/spec.js';
 import type { GroupValidation, KindValidation } from './types.js';
@@ -13,6 +14,7 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
   return {
     '': coreValidation(vocabulary, checks),
     apps: appsValidation(checks),
+    batch: batchValidation(checks),
   };
 }
 

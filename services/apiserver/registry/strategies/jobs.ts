@@ -1,0 +1,33 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { Strategy } from '../strategy.js';
+import { JOB_LABELS } from '../validation/batch/jobs.js';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface JobSpec {
+  readonly manualSelector?: boolean;
+  readonly selector?: { readonly matchLabels?: Labels };
+  readonly template?: { readonly metadata?: { readonly labels?: Labels } };
+}
+
+/**
+ * Gives a job's pods labels that no other job's have, and lets the job look for those. What a client has put there
+ * stays, for validation to speak of.
+ */
+function prepareForCreate(job: ApiObject): void {
+  const spec = (job['spec'] ?? {}) as JobSpec;
+  if (spec.manualSelector === true) return;
+  const { uid = '', name = '' } = job.metadata;
+  const { selector, template } = spec;
+  const labels = { [JOB_LABELS.name]: name, [JOB_LABELS.uid]: uid, ...template?.metadata?.labels };
+  job['spec'] = {
+    ...spec,
+    selector: { ...selector, matchLabels: sorted({ [JOB_LABELS.uid]: uid, ...selector?.matchLabels }) },
+    template: { ...template, metadata: { ...template?.metadata, labels: sorted(labels) } },
+  };
+}
+
+const sorted = (labels: Labels): Labels =>
+  Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+export const jobs: Partial<Strategy> = { generation: 'spec', immutable: [['spec', 'selector']], prepareForCreate };
