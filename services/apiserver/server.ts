@@ -315,12 +315,11 @@ async function lookAfter(
   await bootstrap(core, log, signal);
   const claims = {
     store,
-    resources: [...core.resources.allStored()],
     claimKey: core.keys.claim,
     reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
     log,
   };
-  await Promise.all([endpoints.run(signal), runClaimRepair(claims, signal)]);
+  await Promise.all([endpoints.run(signal), runClaimRepair(claims, core.resources.allStored(), signal)]);
 }
 
 const BOOTSTRAP_RETRY_MS = 500;

@@ -46,10 +46,6 @@ export class ClaimIndex {
     return this.#counts.has(claim);
   }
 
-  claimant(key: string): Claimant | undefined {
-    return this.#claimants.get(key);
-  }
-
   claimants(): Iterable<Claimant> {
     return this.#claimants.values();
   }

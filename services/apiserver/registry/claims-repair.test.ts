@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { encodeObject } from '../../machinery/codec/encode.js';
-import { claimIndexes, repairClaims, type Repaired } from './claims-repair.js';
+import { claimIndexes, repairClaims, type ClaimRepairOptions, type Repaired } from './claims-repair.js';
 import { claiming, ClaimingScene, never } from './testing/claiming.js';
 
 describe('repairClaims()', () => {
@@ -12,11 +12,10 @@ describe('repairClaims()', () => {
   });
   afterEach(() => scene.close());
 
-  const repair = (): Promise<Repaired> =>
+  const repair = (store: ClaimRepairOptions['store'] = scene.store): Promise<Repaired> =>
     repairClaims(
       {
-        store: scene.store,
-        resources: [scene.stored],
+        store,
         claimKey: scene.claimKey,
         reached: (at, timeoutMs) => scene.feed.waitFor(at, timeoutMs),
         log: { info: () => undefined, warn: (_message, keys) => warnings.push(keys) },
@@ -62,6 +61,23 @@ describe('repairClaims()', () => {
     assert.deepEqual(await repair(), { written: 0, removed: 0, twice: 1 });
     assert.deepEqual(warnings, [{ claim: '1', objects: [scene.keyOf('a'), scene.keyOf('b')] }]);
     assert.deepEqual(await scene.claims(), ['1: b']);
+  });
+
+  it('writes nothing for an object that goes meanwhile, and removes nothing of one that comes', async () => {
+    await restore('goes', '1');
+    await scene.putRaw(scene.claimKey('2'), scene.keyOf('comes'));
+    /** Nothing is written before both have happened. */
+    let meanwhile: Promise<unknown> | undefined;
+    const late: ClaimRepairOptions['store'] = {
+      range: (prefix, o, signal) => scene.store.range(prefix, o, signal),
+      transact: async (t, signal) => {
+        meanwhile ??= Promise.all([scene.remove('goes'), scene.writer.create(scene.stored, claiming('comes', '2'))]);
+        await meanwhile;
+        return scene.store.transact(t, signal);
+      },
+    };
+    assert.deepEqual(await repair(late), { written: 0, removed: 0, twice: 0 });
+    assert.deepEqual(await scene.claims(), ['2: comes']);
   });
 
   it('goes through more claims than one page has', async function () {

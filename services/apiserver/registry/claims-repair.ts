@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_REVISION, revision, type Condition, type KeyValue, type KeyValueStore } from '../../storage/store.js';
+import { NO_REVISION, revision, type KeyValue, type KeyValueStore } from '../../storage/store.js';
 import type { Log } from '../log.js';
 import { ClaimIndex, type Claimant } from './claims-index.js';
 import type { StoredResource } from './resource.js';
 
 export interface ClaimRepairOptions {
-  readonly store: KeyValueStore;
-  /** Those without claims are left out. */
-  readonly resources: Iterable<StoredResource>;
+  readonly store: Pick<KeyValueStore, 'range' | 'transact'>;
   /** The key of a claim; of '', what all of them start with. */
   readonly claimKey: (claim: string) => string;
   /** Waits until the caches have reached a revision; false when they have not in time. */
@@ -35,8 +33,12 @@ const WORKERS = 16;
 const fired = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Looks after the claims of a store now and then, until `signal` fires. Never throws. */
-export async function runClaimRepair(o: ClaimRepairOptions, signal: AbortSignal): Promise<void> {
-  const indexes = claimIndexes(o.resources);
+export async function runClaimRepair(
+  o: ClaimRepairOptions,
+  resources: Iterable<StoredResource>,
+  signal: AbortSignal,
+): Promise<void> {
+  const indexes = claimIndexes(resources);
   while (!signal.aborted) {
     let pauseMs = EVERY_MS;
     try {
@@ -50,6 +52,7 @@ export async function runClaimRepair(o: ClaimRepairOptions, signal: AbortSignal)
   }
 }
 
+/** Of those that claim something. */
 export const claimIndexes = (resources: Iterable<StoredResource>): ClaimIndex[] =>
   [...resources].flatMap(({ cache, strategy: { claims } }) =>
     claims === undefined ? [] : [new ClaimIndex(cache, claims)],
@@ -70,7 +73,7 @@ export async function repairClaims(
   const wanted = claimantsByClaim(indexes);
   const twice = tellTwice(wanted, o.log);
   const written = await writeMissing(o, wanted, claims, signal);
-  const removed = await removeOrphans(o, indexes, wanted, claims, signal);
+  const removed = await removeOrphans(o, wanted, claims, signal);
   if (written + removed > 0) o.log.info('Claims of addresses and ports were repaired', { written, removed });
   return { written, removed, twice };
 }
@@ -129,27 +132,24 @@ async function writeMissing(
     const [first] = claimants;
     if (first === undefined || claimants.some(({ key }) => key === holder)) return false;
     const key = claimKey(claim);
-    const conditions = [asSeen(first), { key, modRevision: found?.modRevision ?? NO_REVISION }];
+    const seen = { key: first.key, modRevision: revision(first.revision) };
+    const conditions = [seen, { key, modRevision: found?.modRevision ?? NO_REVISION }];
     const operations = [{ type: 'put', key, value: Buffer.from(first.key) }] as const;
     return (await store.transact({ conditions, operations }, signal)).succeeded;
   });
 }
 
+/** Whoever takes a claim writes it, even one that names him already: one that is as it was seen is still nobody's. */
 async function removeOrphans(
-  { store, resources }: ClaimRepairOptions,
-  indexes: readonly ClaimIndex[],
+  { store }: ClaimRepairOptions,
   wanted: ReadonlyMap<string, readonly Claimant[]>,
   claims: ReadonlyMap<string, KeyValue>,
   signal: AbortSignal,
 ): Promise<number> {
-  const prefixes = [...resources].map(({ cache }) => cache.keys.prefix);
-  return countOf(claims, async ([claim, { key, value, modRevision }]) => {
+  return countOf(claims, async ([claim, { key, modRevision }]) => {
     if (wanted.has(claim)) return false;
-    const holder = value.toString();
-    const isObject = prefixes.some((prefix) => holder.startsWith(prefix));
-    const seen = indexes.map((index) => index.claimant(holder)).find((it) => it !== undefined);
-    const conditions = [{ key, modRevision }, ...(isObject ? [asSeen(seen ?? { key: holder, revision: 0 })] : [])];
-    return (await store.transact({ conditions, operations: [{ type: 'delete', key }] }, signal)).succeeded;
+    const operations = [{ type: 'delete', key }] as const;
+    return (await store.transact({ conditions: [{ key, modRevision }], operations }, signal)).succeeded;
   });
 }
 
@@ -163,8 +163,3 @@ async function countOf<T>(items: Iterable<T>, act: (item: T) => Promise<boolean>
   await Promise.all(Array.from({ length: WORKERS }, worker));
   return count;
 }
-
-const asSeen = ({ key, revision: at }: { readonly key: string; readonly revision: number }): Condition => ({
-  key,
-  modRevision: revision(at),
-});

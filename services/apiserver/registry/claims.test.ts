@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { hasReason } from '../../machinery/meta/status.js';
-import type { ClaimTaken } from './claims.js';
+import { ClaimTaken } from './claims.js';
 import { claiming, ClaimingScene } from './testing/claiming.js';
 
 const taken =
   (claim: string, holder: string) =>
   (err: Error): boolean =>
-    err.name === 'ClaimTaken' && (err as ClaimTaken).claim === claim && (err as ClaimTaken).holder === holder;
+    err instanceof ClaimTaken && err.claim === claim && err.holder === holder;
 
 for (const store of ['embedded', 'etcd'] as const) {
   describe(`Writer with claims (${store} store)`, function () {
