@@ -84,10 +84,6 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     poddisruptionbudgets: specGeneration,
     podsecuritypolicies: returned,
   },
-  [groups.rbac]: {
-    clusterrolebindings: plain({ immutable: paths('roleRef') }),
-    rolebindings: plain({ immutable: paths('roleRef') }),
-  },
   [groups.scheduling]: {
     priorityclasses: plain({
       generation: 'body',

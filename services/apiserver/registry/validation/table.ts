@@ -3,7 +3,10 @@ import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { appsValidation } from './apps/table.js';
 import { batchValidation } from './batch/table.js';
 import { coreValidation } from './core/table.js';
+import { networkingValidation } from './networking/table.js';
 import { podChecks } from './pods/spec.js';
+import { policyValidation } from './policy/table.js';
+import { rbacValidation } from './rbac/table.js';
 import type { GroupValidation, KindValidation } from './types.js';
 
 const NOTHING_TO_CHECK: KindValidation = {};
@@ -11,10 +14,14 @@ const NOTHING_TO_CHECK: KindValidation = {};
 /** What is checked of each kind, by group and resource. A kind has a file of its own, or shares one with its like. */
 export function validationTable(vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> {
   const checks = podChecks(vocabulary);
+  const { groups } = vocabulary;
   return {
     '': coreValidation(vocabulary, checks),
     apps: appsValidation(checks),
     batch: batchValidation(checks),
+    [groups.networking]: networkingValidation(vocabulary),
+    policy: policyValidation,
+    [groups.rbac]: rbacValidation(vocabulary),
   };
 }
 

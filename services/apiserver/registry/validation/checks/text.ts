@@ -68,6 +68,12 @@ export const httpHeaderName: TextRule = patternRule(
   ['X-Header-Name'],
 );
 
+export const conditionReason: TextRule = patternRule(
+  '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?',
+  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+  ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB'],
+);
+
 export const percentage: TextRule = patternRule(
   '[0-9]+%',
   "a valid percent string must be a numeric string followed by an ending '%'",
@@ -87,6 +93,14 @@ const must =
   (pattern: RegExp, problem: string): TextRule =>
   (text) =>
     pattern.test(text) ? NONE : [problem];
+const HTTP_PATH = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`;
+
+/** The part of a URL behind the host. */
+export const httpPath: TextRule = must(
+  new RegExp(`^${HTTP_PATH}$`),
+  `Invalid path (regex used for validation is '${HTTP_PATH}')`,
+);
+
 const mustNot =
   (pattern: RegExp, problem: string): TextRule =>
   (text) =>

@@ -3,6 +3,8 @@ import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import { checkLabels } from '../checks/labels.js';
+import type { LoadBalancerStatus } from '../checks/load-balancers.js';
+import { checkLoadBalancerStatus } from '../checks/load-balancers.js';
 import { checkEnum, checkPort, checkPortOrName, checkRule, checkText, each, PROTOCOLS } from '../checks/members.js';
 import { cidrVersion, ipAddress, ipVersion, publicAddress } from '../checks/text.js';
 import type { KindValidation, Problems } from '../types.js';
@@ -156,17 +158,9 @@ function checkService(service: ApiObject, problems: Problems, vocabulary: Vocabu
   checkTraffic(at, spec);
 }
 
-interface LoadBalancerStatus {
-  readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[] };
-}
-
 function checkStatus(next: ApiObject, _old: ApiObject, problems: Problems): void {
-  const { loadBalancer } = (next['status'] ?? {}) as LoadBalancerStatus;
-  each(At.root(problems, 'status.loadBalancer'), 'ingress', loadBalancer?.ingress, ({ ip = '', hostname = '' }, at) => {
-    if (ip !== '' && ipVersion(ip) === 0) at.invalid('ip', ip, 'must be a valid IP address');
-    checkText(at, 'hostname', hostname, dns1123Subdomain);
-    if (ipVersion(hostname) !== 0) at.invalid('hostname', hostname, 'must be a DNS name, not an IP address');
-  });
+  const { loadBalancer } = (next['status'] ?? {}) as { readonly loadBalancer?: LoadBalancerStatus };
+  checkLoadBalancerStatus(At.root(problems, 'status.loadBalancer'), loadBalancer);
 }
 
 export const services = (vocabulary: Vocabulary): KindValidation => ({
