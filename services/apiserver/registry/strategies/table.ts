@@ -85,20 +85,11 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     podsecuritypolicies: returned,
   },
   [groups.scheduling]: {
-    priorityclasses: plain({
-      generation: 'body',
-      immutable: paths('value', 'preemptionPolicy'),
-    }),
+    priorityclasses: bodyGeneration,
   },
   [groups.storage]: {
-    csidrivers: plain({
-      generation: 'spec',
-      immutable: paths('spec.attachRequired', 'spec.fsGroupPolicy', 'spec.volumeLifecycleModes'),
-    }),
+    csidrivers: specGeneration,
     csistoragecapacities: plain({ immutable: paths('nodeTopology', 'storageClassName') }),
-    storageclasses: plain({
-      immutable: paths('parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'),
-    }),
     volumeattachments: plain({ immutable: paths('spec') }),
   },
 });

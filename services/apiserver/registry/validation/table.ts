@@ -2,11 +2,16 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { appsValidation } from './apps/table.js';
 import { batchValidation } from './batch/table.js';
+import { leases } from './coordination/leases.js';
 import { coreValidation } from './core/table.js';
+import { endpointSlices } from './discovery/endpoint-slices.js';
 import { networkingValidation } from './networking/table.js';
+import { runtimeClasses } from './node/runtime-classes.js';
 import { podChecks } from './pods/spec.js';
 import { policyValidation } from './policy/table.js';
 import { rbacValidation } from './rbac/table.js';
+import { priorityClasses } from './scheduling/priority-classes.js';
+import { storageValidation } from './storage/table.js';
 import type { GroupValidation, KindValidation } from './types.js';
 
 const NOTHING_TO_CHECK: KindValidation = {};
@@ -19,9 +24,14 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
     '': coreValidation(vocabulary, checks),
     apps: appsValidation(checks),
     batch: batchValidation(checks),
+    [groups.coordination]: { leases },
+    [groups.discovery]: { endpointslices: endpointSlices },
     [groups.networking]: networkingValidation(vocabulary),
+    [groups.node]: { runtimeclasses: runtimeClasses(vocabulary) },
     policy: policyValidation,
     [groups.rbac]: rbacValidation(vocabulary),
+    [groups.scheduling]: { priorityclasses: priorityClasses },
+    [groups.storage]: storageValidation(vocabulary),
   };
 }
 

@@ -22,7 +22,7 @@ import type { SecretRef, SourceCheck } from '../volumes/sources.js';
 import { checkDriverName, sharedSources } from '../volumes/sources.js';
 import { checkSource } from '../volumes/volumes.js';
 
-interface VolumeSpec extends Readonly<Record<string, unknown>> {
+export interface VolumeSpec extends Readonly<Record<string, unknown>> {
   readonly capacity?: Quantities;
   readonly accessModes?: readonly string[];
   readonly persistentVolumeReclaimPolicy?: string;
@@ -115,6 +115,27 @@ function checkNodeAffinity(at: At, { nodeAffinity, local }: VolumeSpec): void {
   } else {
     checkNodeSelector(at.child('nodeAffinity').child('required'), nodeAffinity.required);
   }
+}
+
+const NOT_INLINE = 'may not be specified in the context of inline volumes';
+
+/** A volume that is part of something else is not claimed, and is the business of a driver. */
+function checkInline(at: At, spec: VolumeSpec): void {
+  if (spec['claimRef'] !== undefined) at.forbidden('claimRef', NOT_INLINE);
+  if (Object.keys(spec.capacity ?? {}).length > 0) at.forbidden('capacity', NOT_INLINE);
+  if (spec['csi'] === undefined) at.required('csi', 'has to be specified in the context of inline volumes');
+}
+
+/** Checks the specs of volumes that lie inside other objects. */
+export function inlineVolumeCheck(vocabulary: Vocabulary): (at: At, spec: VolumeSpec) => void {
+  const sources = volumeSources(vocabulary);
+  return (at, spec) => {
+    checkInline(at, spec);
+    checkAccessModes(at, spec.accessModes);
+    checkSource(at, spec, sources, sourcesOf(spec));
+    checkText(at, 'storageClassName', spec.storageClassName, dns1123Subdomain);
+    checkEnum(at, 'volumeMode', spec.volumeMode, VOLUME_MODES);
+  };
 }
 
 function checkSpec(at: At, spec: VolumeSpec, sources: ReadonlyMap<string, SourceCheck>): void {

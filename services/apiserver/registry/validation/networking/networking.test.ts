@@ -1,5 +1,5 @@
 import { KindUnderTest } from '../testing/cases.js';
-import { LABEL, LABEL_VALUE, PORT, QUALIFIED, SUBDOMAIN } from '../testing/words.js';
+import { LABEL, LABEL_VALUE, PORT, QUALIFIED, SUBDOMAIN, TOO_LONG } from '../testing/words.js';
 
 const group = 'networking.k8s.io';
 const apiVersion = `${group}/v1`;
@@ -142,7 +142,7 @@ describe('validation of ingress classes', () => {
       'spec.controller',
       String.raw`Invalid value: "c d": Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')`,
     ],
-    [{ 'spec.controller': `a.b/${'c'.repeat(247)}` }, 'spec.controller', 'Too long: may not be more than 250 bytes'],
+    [{ 'spec.controller': `a.b/${'c'.repeat(247)}` }, 'spec.controller', TOO_LONG(250)],
     [
       { [S]: { kind: '', name: '' } },
       `${S}.kind`,

@@ -1,5 +1,5 @@
 import { KindUnderTest } from '../testing/cases.js';
-import { AT_LEAST_0, LABEL_VALUE, QUALIFIED, SUBDOMAIN } from '../testing/words.js';
+import { AT_LEAST_0, LABEL_VALUE, QUALIFIED, SUBDOMAIN, TOO_LONG } from '../testing/words.js';
 
 const PERCENT =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
@@ -65,8 +65,8 @@ describe('validation of pod disruption budgets', () => {
     [{ [`${C}.lastTransitionTime`]: undefined }, `${A}.lastTransitionTime`, 'Required value: must be set'],
     [{ [`${C}.reason`]: '' }, `${A}.reason`, 'Required value: must be set'],
     [{ [`${C}.reason`]: 'a b' }, `${A}.reason`, `Invalid value: "a b": ${REASON}`],
-    [{ [`${C}.reason`]: 'a'.repeat(1025) }, `${A}.reason`, 'Too long: may not be more than 1024 bytes'],
-    [{ [`${C}.message`]: 'a'.repeat(32_769) }, `${A}.message`, 'Too long: may not be more than 32768 bytes'],
+    [{ [`${C}.reason`]: 'a'.repeat(1025) }, `${A}.reason`, TOO_LONG(1024)],
+    [{ [`${C}.message`]: 'a'.repeat(32_769) }, `${A}.message`, TOO_LONG(32_768)],
   ]);
 });
 
