@@ -243,7 +243,13 @@ function application(
     resources: core.resources,
     verbs: verbTable(verbDeps),
     operations: operations(verbDeps),
-    paths: pathRoutes({ ...core, health, metrics, version: d.version }),
+    paths: pathRoutes({
+      ...core,
+      health,
+      metrics,
+      version: d.version,
+      returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,
+    }),
   });
   for (const stage of pipeline) app.use(stage);
   return app;

@@ -1,5 +1,5 @@
 import Router from 'koa-router';
-import type { Catalog } from '../../machinery/types/declarations.js';
+import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
 import { StatusError } from '../../machinery/meta/status.js';
 import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
@@ -24,6 +24,8 @@ export interface PathDeps {
   readonly metrics: Pick<ApiServerMetrics, 'render'>;
   /** `major.minor.patch` of the product. */
   readonly version: string;
+  /** Whether a finished deletion answers what was deleted. */
+  readonly returnsDeleted: (d: ResourceDeclaration) => boolean;
 }
 
 type PathRouter = Router<RequestState>;

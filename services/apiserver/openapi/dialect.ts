@@ -5,12 +5,14 @@ export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'path';
   readonly type: 'boolean' | 'integer' | 'string';
+  readonly description: string;
 }
 
 /** One operation, before it is written in a dialect. */
 export interface Operation {
   readonly tags: readonly string[];
   readonly operationId: string;
+  readonly description: string;
   readonly query: readonly Parameter[];
   readonly body?: { readonly schema: Schema; readonly types: readonly string[]; readonly required: boolean };
   readonly answers: readonly Answer[];
@@ -29,6 +31,7 @@ export interface Dialect {
   /** What a reference begins with. */
   readonly modelsAt: string;
   readonly intOrString: Schema;
+  readonly quantity: Schema;
   withDefault(schema: Schema, value: unknown): Schema;
   /** A schema, which may be a reference, with more members. */
   withSiblings(schema: Schema, members: Schema): Schema;
@@ -43,20 +46,23 @@ const isRef = (schema: Schema): boolean => '$ref' in schema;
 export const DIALECT_2: Dialect = {
   modelsAt: '#/definitions/',
   intOrString: { type: 'string', format: 'int-or-string' },
+  quantity: { type: 'string' },
   withDefault: (schema) => schema,
   withSiblings: (schema, members) => ({ ...schema, ...members }),
   parameter: (p) => ({
     uniqueItems: true,
     type: p.type,
+    description: p.description,
     name: p.name,
     in: p.in,
     ...(p.in === 'path' ? { required: true } : {}),
   }),
-  operation: ({ tags, operationId, query, body, answers, extensions }) => ({
+  operation: ({ tags, operationId, description, query, body, answers, extensions }) => ({
     consumes: body?.types ?? ['*/*'],
     produces: [...new Set(answers.flatMap((a) => a.types))],
     schemes: ['https'],
     tags,
+    description,
     operationId,
     parameters: [
       ...(body === undefined ? [] : [{ name: 'body', in: 'body', ...required(body), schema: body.schema }]),
@@ -76,6 +82,7 @@ export const DIALECT_2: Dialect = {
 export const DIALECT_3: Dialect = {
   modelsAt: '#/components/schemas/',
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   withDefault: (schema, value) => (value === undefined ? schema : DIALECT_3.withSiblings(schema, { default: value })),
   withSiblings: (schema, members) => {
     if (empty(members)) return schema;
@@ -84,11 +91,13 @@ export const DIALECT_3: Dialect = {
   parameter: (p) => ({
     name: p.name,
     in: p.in,
+    description: p.description,
     ...(p.in === 'path' ? { required: true } : {}),
     schema: { type: p.type, uniqueItems: true },
   }),
-  operation: ({ tags, operationId, query, body, answers, extensions }) => ({
+  operation: ({ tags, operationId, description, query, body, answers, extensions }) => ({
     tags,
+    description,
     operationId,
     parameters: query.map((p) => DIALECT_3.parameter(p)),
     ...(body === undefined ? {} : { requestBody: { content: content(body.types, body.schema), ...required(body) } }),

@@ -22,6 +22,7 @@ const HELPERS: Readonly<Record<string, string>> = {
   intstr: 'apimachinery.pkg.util.intstr',
   resource: 'apimachinery.pkg.api.resource',
   runtime: 'apimachinery.pkg.runtime',
+  version: 'apimachinery.pkg.version',
 };
 
 /** What documents call a type, by its key: clients have these names built in. */

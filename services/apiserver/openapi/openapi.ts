@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import { groupVersionPath } from '../../machinery/meta/gvk.js';
 import { Document, respondDocument } from '../discovery/document.js';
 import { firstMatch, mediaRanges, notAcceptable } from '../http/negotiation.js';
 import { unknownPath } from '../pipeline/verb.js';
 import type { Context } from '../pipeline/request.js';
-import type { ServedApi, ServedVersion } from '../registry/served.js';
-import { documentV2, documentV3, type DocumentDeps } from './documents.js';
+import type { ServedApi } from '../registry/served.js';
+import { DocumentWriter, type DocumentDeps } from './documents.js';
+import { partsOf, type Part } from './parts.js';
 import { encodeDocument } from './protobuf/encode.js';
 
 export interface OpenApiDeps extends DocumentDeps {
@@ -15,7 +14,7 @@ export interface OpenApiDeps extends DocumentDeps {
 
 /** A document, and what it was made of. */
 interface Kept {
-  readonly resources: readonly ResourceDeclaration[];
+  readonly basis: readonly unknown[];
   readonly document: Document;
 }
 
@@ -38,6 +37,7 @@ const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;
 /** Tells clients the schemas. A document is made when it is first asked for, and again when its resources change. */
 export class OpenApi {
   readonly #d: OpenApiDeps;
+  #writer: DocumentWriter | undefined;
   /** By path without the first slash: `apis/apps/v1` */
   readonly #v3 = new Map<string, Kept>();
   #v2: FormsOfV2 = { generation: -1 };
@@ -49,9 +49,9 @@ export class OpenApi {
   /** `/openapi/v2`, in JSON or Protobuf. */
   async v2(ctx: Context): Promise<void> {
     const isJson = typeFor(ctx, [JSON_TYPE, PROTOBUF_TYPE, OLD_PROTOBUF_TYPE]) === JSON_TYPE;
-    const { api } = this.#d;
-    if (this.#v2.generation !== api.generation) this.#v2 = { generation: api.generation };
-    const make = (): object => documentV2(this.#d, api.groups);
+    const { generation } = this.#d.api;
+    if (this.#v2.generation !== generation) this.#v2 = { generation };
+    const make = (): object => this.#documents().v2(this.#parts());
     if (isJson) {
       this.#v2.json ??= new Document(make());
       await respondDocument(ctx, this.#v2.json, UNCACHED);
@@ -65,11 +65,11 @@ export class OpenApi {
   async index(ctx: Context): Promise<void> {
     requireJson(ctx);
     const paths: Record<string, { serverRelativeURL: string }> = {};
-    const served = this.#served();
-    for (const path of this.#v3.keys()) if (!served.some((s) => s.path === path)) this.#v3.delete(path);
-    for (const { path, group, version } of served) {
-      const { hash } = this.#document(path, group, version);
-      paths[path] = { serverRelativeURL: urlOf(path, hash) };
+    const parts = this.#parts();
+    for (const path of this.#v3.keys()) if (!parts.some((p) => p.path === path)) this.#v3.delete(path);
+    for (const part of parts) {
+      const { hash } = this.#document(part);
+      paths[part.path] = { serverRelativeURL: urlOf(part.path, hash) };
       await nextTurn(); // all of them take a while, the first time: others get their turn between two
     }
     await respondDocument(ctx, new Document({ paths }), UNCACHED);
@@ -78,9 +78,9 @@ export class OpenApi {
   /** `/openapi/v3/<path>`. With the hash of its content it may be kept for ever. */
   async groupVersion(ctx: Context, path: string): Promise<void> {
     requireJson(ctx);
-    const served = this.#served().find((s) => s.path === path);
-    if (served === undefined) throw unknownPath();
-    const document = this.#document(path, served.group, served.version);
+    const part = this.#parts().find((p) => p.path === path);
+    if (part === undefined) throw unknownPath();
+    const document = this.#document(part);
     const hash = ctx.state.query.get('hash');
     if (hash === null || hash === '') return respondDocument(ctx, document, UNCACHED);
     if (hash !== document.hash) {
@@ -96,21 +96,19 @@ export class OpenApi {
     });
   }
 
-  #served(): readonly { readonly path: string; readonly group: string; readonly version: ServedVersion }[] {
-    return this.#d.api.groups.flatMap(({ name, versions }) =>
-      versions.map((version) => ({
-        path: groupVersionPath({ group: name, version: version.version }).slice(1),
-        group: name,
-        version,
-      })),
-    );
+  #documents(): DocumentWriter {
+    return (this.#writer ??= new DocumentWriter(this.#d));
   }
 
-  #document(path: string, group: string, version: ServedVersion): Document {
-    const kept = this.#v3.get(path);
-    if (kept !== undefined && isSame(kept.resources, version.resources)) return kept.document;
-    const document = new Document(documentV3(this.#d, group, version));
-    this.#v3.set(path, { resources: version.resources, document });
+  #parts(): readonly Part[] {
+    return partsOf(this.#d.api.groups);
+  }
+
+  #document(part: Part): Document {
+    const kept = this.#v3.get(part.path);
+    if (kept !== undefined && isSame(kept.basis, part.basis)) return kept.document;
+    const document = new Document(this.#documents().v3(part));
+    this.#v3.set(part.path, { basis: part.basis, document });
     return document;
   }
 }

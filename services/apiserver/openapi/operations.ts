@@ -2,11 +2,11 @@ import type { ResourceVerb, ResourceDeclaration, SubresourceDeclaration } from '
 import { groupVersionPath } from '../../machinery/meta/gvk.js';
 import { typeKey } from '../../machinery/types/catalog.js';
 import type { Parameter } from './dialect.js';
-import { DELETE, DELETE_COLLECTION, LIST, NAME, NAMESPACE, PATCH, WRITE } from './parameters.js';
+import { DELETE, DELETE_COLLECTION, LIST, NAME, NAMESPACE, PATCH, REST, WRITE } from './parameters.js';
 
 export type Action =
   'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection' | 'watch' | 'watchlist' | 'connect';
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options';
 
 /** One method of one path, in words; models are keys of types. */
 export interface Endpoint {
@@ -19,9 +19,13 @@ export interface Endpoint {
   readonly body?: string;
   /** Key of the type that is answered; undefined for text. */
   readonly answer: string | undefined;
+  /** Key of the type whose members the query may have besides. */
+  readonly options?: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   /** What tells the operation's name from others': `NamespacedPodStatus` */
   readonly subject: string;
+  /** What is done to what, in a sentence. */
+  readonly description: string;
 }
 
 type Place = 'collection' | 'item';
@@ -56,13 +60,39 @@ const PATCH_KEY = 'meta/v1.Patch';
 const DELETE_OPTIONS_KEY = 'meta/v1.DeleteOptions';
 const STATUS_KEY = 'meta/v1.Status';
 const EVENT_KEY = 'meta/v1.WatchEvent';
+const LOG_OPTIONS_KEY = 'core/v1.PodLogOptions';
+
+export interface EndpointOptions {
+  /** A finished deletion answers what was deleted, and no Status. */
+  readonly returnsDeleted: boolean;
+}
 
 /** Every operation on a resource and its sub-resources. */
-export function endpointsOf(d: ResourceDeclaration): readonly Endpoint[] {
+export function endpointsOf(d: ResourceDeclaration, o: EndpointOptions): readonly Endpoint[] {
   return [
-    ...d.verbs.flatMap((verb) => (verb === 'watch' ? watches(d) : ofVerb(d, verb))),
-    ...d.subresources.flatMap((sub) => ofSubresource(d, sub)),
+    ...d.verbs.flatMap((verb) => (verb === 'watch' ? watches(d) : ofVerb(d, verb, o))),
+    ...d.subresources.flatMap((sub) => (isConnection(sub) ? connections(d, sub) : ofSubresource(d, sub))),
   ];
+}
+
+/** `%` is what it is done to. */
+const SENTENCES: Readonly<Record<Action, string>> = {
+  get: 'Read %.',
+  list: 'List % objects, or watch them.',
+  post: 'Create %.',
+  put: 'Replace %.',
+  patch: 'Change some fields of %.',
+  delete: 'Delete %.',
+  deletecollection: 'Delete all % objects that are selected.',
+  watch: 'Watch %. Older form: a list with watch=true and a field selector for the name does the same.',
+  watchlist: 'Watch % objects. Older form: a list with watch=true does the same.',
+  connect: 'Connect to %.',
+};
+const OF_MANY: readonly Action[] = ['list', 'deletecollection', 'watchlist'];
+
+function sentence(action: Action, { kind }: ResourceDeclaration, part?: string): string {
+  const what = OF_MANY.includes(action) ? kind : part === undefined ? `one ${kind}` : `the ${part} of one ${kind}`;
+  return SENTENCES[action].replace('%', what);
 }
 
 const scoped = (d: ResourceDeclaration): string => (d.namespaced ? '/namespaces/{namespace}' : '');
@@ -78,17 +108,23 @@ function place(d: ResourceDeclaration, at: Place, under = ''): Pick<Endpoint, 'p
 
 const listKey = (d: ResourceDeclaration): string => typeKey(d.group, d.version, d.listKind);
 
-function ofVerb(d: ResourceDeclaration, verb: Exclude<ResourceVerb, 'watch'>): readonly Endpoint[] {
+function ofVerb(
+  d: ResourceDeclaration,
+  verb: Exclude<ResourceVerb, 'watch'>,
+  { returnsDeleted }: EndpointOptions,
+): readonly Endpoint[] {
   const form = VERBS[verb];
+  const answer = verb === 'delete' && returnsDeleted ? 'own' : form.answer;
   const own: Endpoint = {
     ...place(d, form.at),
     method: form.method,
     action: form.action,
     query: form.query,
     ...bodyOf(form, d.type),
-    answer: { own: d.type, list: listKey(d), status: STATUS_KEY }[form.answer],
+    answer: { own: d.type, list: listKey(d), status: STATUS_KEY }[answer],
     kind: d,
     subject: subjectOf(d),
+    description: sentence(form.action, d),
   };
   return verb === 'list' && d.namespaced ? [own, everywhere(d, own)] : [own];
 }
@@ -116,53 +152,91 @@ function watches(d: ResourceDeclaration): readonly Endpoint[] {
     answer: EVENT_KEY,
     kind: d,
     subject: subjectOf(d),
+    description: sentence('watch', d),
   };
   const all: Endpoint = {
     ...one,
     ...place(d, 'collection', '/watch'),
     action: 'watchlist',
     subject: `${subjectOf(d)}List`,
+    description: sentence('watchlist', d),
   };
   return d.namespaced ? [one, all, everywhere(d, all)] : [one, all];
 }
 
+const kindOf = (d: ResourceDeclaration, sub: SubresourceDeclaration): Endpoint['kind'] => ({
+  group: sub.group ?? d.group,
+  version: sub.version ?? d.version,
+  kind: sub.kind,
+});
+
+function ofSubresource(d: ResourceDeclaration, sub: SubresourceDeclaration): readonly Endpoint[] {
+  const { path, pathParameters } = place(d, 'item');
+  const kind = kindOf(d, sub);
+  const type = typeKey(kind.group, kind.version, kind.kind);
+  const isLog = sub.name === 'log';
+  return sub.verbs.flatMap((verb): readonly Endpoint[] => {
+    if (verb === 'watch') return [];
+    const form = VERBS[verb];
+    return [
+      {
+        path: `${path}/${sub.name}`,
+        pathParameters,
+        kind,
+        subject: `${subjectOf(d)}${capitalized(sub.name)}`,
+        description: sentence(form.action, d, sub.name),
+        method: form.method,
+        action: form.action,
+        query: form.query,
+        ...bodyOf(form, type),
+        answer: isLog ? undefined : form.answer === 'status' ? STATUS_KEY : type,
+        ...(isLog ? { options: LOG_OPTIONS_KEY } : {}),
+      },
+    ];
+  });
+}
+
 /** Sub-resources that pass a connection on are declared with the options that they take. */
 const isConnection = (sub: SubresourceDeclaration): boolean => sub.kind.endsWith('Options');
-const CONNECT_METHODS: Readonly<Record<string, Method>> = {
+
+const CONNECT_METHODS: Readonly<Partial<Record<ResourceVerb, Method>>> = {
   create: 'post',
   get: 'get',
   update: 'put',
   patch: 'patch',
   delete: 'delete',
 };
+/** What a proxy passes on besides; no verb stands for it. */
+const PROXY_METHODS: readonly Method[] = ['head', 'options'];
 
-function ofSubresource(d: ResourceDeclaration, sub: SubresourceDeclaration): readonly Endpoint[] {
+function connections(d: ResourceDeclaration, sub: SubresourceDeclaration): readonly Endpoint[] {
   const { path, pathParameters } = place(d, 'item');
-  const kind = { group: sub.group ?? d.group, version: sub.version ?? d.version, kind: sub.kind };
-  const type = typeKey(kind.group, kind.version, kind.kind);
-  const common = {
-    path: `${path}/${sub.name}`,
-    pathParameters,
-    kind,
-    subject: `${subjectOf(d)}${capitalized(sub.name)}`,
-  };
-  return sub.verbs.flatMap((verb): readonly Endpoint[] => {
-    if (isConnection(sub)) {
-      return [{ ...common, method: CONNECT_METHODS[verb] ?? 'get', action: 'connect', query: [], answer: undefined }];
-    }
-    if (verb === 'watch') return [];
-    const form = VERBS[verb];
-    return [
-      {
-        ...common,
-        method: form.method,
-        action: form.action,
-        query: form.query,
-        ...bodyOf(form, type),
-        answer: sub.name === 'log' ? undefined : form.answer === 'status' ? STATUS_KEY : type,
-      },
-    ];
+  const kind = kindOf(d, sub);
+  const isProxy = sub.name === 'proxy';
+  const methods = [...sub.verbs.flatMap((verb) => CONNECT_METHODS[verb] ?? []), ...(isProxy ? PROXY_METHODS : [])];
+  return methods.flatMap((method): readonly Endpoint[] => {
+    const own: Endpoint = {
+      path: `${path}/${sub.name}`,
+      pathParameters,
+      method,
+      action: 'connect',
+      query: [],
+      options: typeKey(kind.group, kind.version, kind.kind),
+      answer: undefined,
+      kind,
+      subject: `${subjectOf(d)}${capitalized(sub.name)}`,
+      description: sentence('connect', d, sub.name),
+    };
+    return isProxy ? [own, below(own)] : [own];
   });
 }
+
+/** The same, for everything below the path. */
+const below = (e: Endpoint): Endpoint => ({
+  ...e,
+  path: `${e.path}/{path}`,
+  pathParameters: [...e.pathParameters, REST],
+  subject: `${e.subject}WithPath`,
+});
 
 export const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);

@@ -1,13 +1,26 @@
-import type { FieldDeclaration, TypeDeclaration } from '../../machinery/types/declarations.js';
+import type { FieldDeclaration, TypeDeclaration, UnionDeclaration } from '../../machinery/types/declarations.js';
+import type { Descriptions } from '../../machinery/types/descriptions.js';
 import { isReached } from '../../machinery/types/release.js';
+import type { GroupVersion } from '../../machinery/meta/gvk.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Dialect, Schema } from './dialect.js';
 import { keyParts, modelNames } from './model-names.js';
+import type { StaticDefaults } from './static-defaults.js';
 
 export interface SchemaDeps {
   readonly types: ReadonlyMap<string, TypeDeclaration>;
+  readonly descriptions: Descriptions;
+  readonly defaults: StaticDefaults;
   readonly vocabulary: Vocabulary;
   readonly dialect: Dialect;
+  /** Where kinds that belong to every group are kinds, too. */
+  readonly groupVersions: readonly GroupVersion[];
+}
+
+/** A field, and the key of the type that declares it. */
+interface Member {
+  readonly field: FieldDeclaration;
+  readonly owner: string;
 }
 
 interface Primitive {
@@ -34,8 +47,10 @@ const SCALAR_MODELS: Readonly<Record<string, string>> = {
   intOrString: 'intstr.IntOrString',
 };
 
-/** Kinds that every group uses; they belong to none. */
+/** Kinds that every group uses; they belong to none, */
 const META = 'meta/';
+/** but for these, which are kinds of each of them. */
+const OF_EVERY_GROUP: ReadonlySet<string> = new Set(['meta/v1.DeleteOptions', 'meta/v1.WatchEvent']);
 
 /** Turns declarations into the models of one document: whatever is referred to is in it. */
 export class Schemas {
@@ -71,20 +86,34 @@ export class Schemas {
   }
 
   #model(key: string): Schema {
-    const declaration = this.#d.types.get(key);
+    return { ...described(this.#d.descriptions.ofType(key)), ...this.#form(key) };
+  }
+
+  #form(key: string): Schema {
+    const declaration = typeOf(this.#d.types, key);
     if (declaration === undefined) return { type: 'object' };
     if (declaration.scalar !== undefined) return this.#scalar(key, declaration.scalar);
     if (declaration.jsonForm !== undefined) return {}; // one of several forms
-    const fields = this.#fields(declaration);
-    const required = fields.filter((f) => f.required === true).map((f) => f.name);
-    const properties = fields.map((f): [string, Schema] => [f.name, this.#property(f, key)]);
+    const members = this.#members(key, declaration);
+    const required = members.filter((m) => m.field.required === true).map((m) => m.field.name);
+    const properties = members.map((m): [string, Schema] => [m.field.name, this.#property(m, key)]);
     return {
       type: 'object',
       ...(required.length === 0 ? {} : { required: required.sort() }),
       ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
       ...(declaration.structType === 'atomic' ? this.#extend('map-type', 'atomic') : {}),
-      ...(declaration.kind === true ? this.#extend('group-version-kind', [kindOf(key)]) : {}),
+      ...(declaration.union === undefined ? {} : this.#extend('unions', declaration.union.map(unionOf))),
+      ...this.#kinds(key, declaration),
     };
+  }
+
+  #kinds(key: string, { kind }: TypeDeclaration): Schema {
+    if (OF_EVERY_GROUP.has(key)) return this.#extend('group-version-kind', this.#kindOfEveryGroup(keyParts(key).kind));
+    return kind === true ? this.#extend('group-version-kind', [kindOf(key)]) : {};
+  }
+
+  #kindOfEveryGroup(kind: string): readonly Schema[] {
+    return this.#d.groupVersions.map(({ group, version }) => ({ group, kind, version }));
   }
 
   #scalar(key: string, scalar: string): Schema {
@@ -97,47 +126,62 @@ export class Schemas {
         return dialect.intOrString;
       case 'rawJSON':
         return keyParts(key).kind === 'JSON' ? {} : { type: 'object' };
+      case 'quantity':
+        return dialect.quantity;
       default:
         return { type: 'string' };
     }
   }
 
   /** The members of the JSON object: those of inlined types are its own. */
-  #fields({ fields = [] }: TypeDeclaration): readonly FieldDeclaration[] {
-    return fields.flatMap((f) => {
-      if (f.jsonHidden === true || isReached(f.removedIn)) return [];
-      const inlined = f.inline === true ? this.#d.types.get(f.type) : undefined;
-      return inlined === undefined ? [f] : this.#fields(inlined);
+  #members(owner: string, { fields = [] }: TypeDeclaration): readonly Member[] {
+    return fields.flatMap((field) => {
+      if (field.jsonHidden === true || isReached(field.removedIn)) return [];
+      const inlined = field.inline === true ? this.#d.types.get(field.type) : undefined;
+      return inlined === undefined ? [{ field, owner }] : this.#members(field.type, inlined);
     });
   }
 
-  #property(field: FieldDeclaration, owner: string): Schema {
-    const { dialect } = this.#d;
-    const markers = this.#markers(field);
-    const value = (isElement: boolean): Schema => this.#value(field, owner, isElement);
-    if (field.list === true) return { type: 'array', items: value(true), ...markers };
-    if (field.map === true) return { type: 'object', additionalProperties: value(true), ...markers };
-    return dialect.withSiblings(value(false), markers);
+  /** @param within The type that the member is shown in; it may say more of it than the type it is inlined from. */
+  #property(member: Member, within: string): Schema {
+    const { dialect, descriptions } = this.#d;
+    const { field, owner } = member;
+    const more = {
+      ...described(descriptions.ofField(within, field.name) ?? descriptions.ofField(owner, field.name)),
+      ...this.#markers(field),
+    };
+    const fallback = field.default ?? this.#d.defaults(owner, field.name);
+    if (field.list === true)
+      return dialect.withDefault({ type: 'array', items: this.#element(member), ...more }, fallback);
+    if (field.map === true)
+      return dialect.withDefault({ type: 'object', additionalProperties: this.#element(member), ...more }, fallback);
+    return dialect.withSiblings(this.#value(member, fallback, field.alwaysEmit === true), more);
   }
 
-  #value(field: FieldDeclaration, owner: string, isElement: boolean): Schema {
+  /** One of a list's or map's. */
+  #element({ field, owner }: Member): Schema {
+    return this.#value({ field, owner }, undefined, true);
+  }
+
+  /**
+   * @param fallback What the value is when it was not given.
+   * @param isWritten It is there in answers even when it is the zero of its type.
+   */
+  #value({ field, owner }: Member, fallback: unknown, isWritten: boolean): Schema {
     const { dialect, types } = this.#d;
     const primitive = PRIMITIVES[field.type];
-    const fallback = isElement ? undefined : field.default;
+    const mayLack = field.nullable === true && field.list !== true && field.map !== true;
     if (primitive !== undefined) {
-      const written = isElement || (field.alwaysEmit === true && field.nullable !== true);
       const allowed = field.enum === undefined ? {} : { enum: field.enum };
-      return dialect.withDefault(
-        { ...primitive.schema, ...allowed },
-        fallback ?? (written ? primitive.zero : undefined),
-      );
+      const zero = isWritten && !mayLack ? primitive.zero : undefined;
+      return dialect.withDefault({ ...primitive.schema, ...allowed }, fallback ?? zero);
     }
     const key = field.type === 'rawJSON' ? rawModel(field, owner) : (SCALAR_MODELS[field.type] ?? field.type);
-    const named = types.get(key);
+    const named = typeOf(types, key);
     if (named?.listOf !== undefined)
       return { type: 'array', items: PRIMITIVES[named.listOf]?.schema ?? this.ref(named.listOf) };
     const isStruct = named?.scalar === undefined && named?.jsonForm === undefined;
-    return dialect.withDefault(this.ref(key), fallback ?? (isStruct && field.nullable !== true ? {} : undefined));
+    return dialect.withDefault(this.ref(key), fallback ?? (isStruct && !mayLack ? {} : undefined));
   }
 
   /** How clients merge the member. */
@@ -156,6 +200,30 @@ export class Schemas {
     );
   }
 }
+
+/** Types that no group declares. */
+const OTHER_TYPES: ReadonlyMap<string, TypeDeclaration> = new Map([
+  [
+    'version.Info',
+    {
+      fields: [
+        ...['major', 'minor', 'gitVersion', 'gitCommit', 'gitTreeState', 'buildDate'],
+        ...['goVersion', 'compiler', 'platform'],
+      ].map((name) => ({ name, type: 'string', required: true, alwaysEmit: true })),
+    },
+  ],
+]);
+
+const typeOf = (types: SchemaDeps['types'], key: string): TypeDeclaration | undefined =>
+  types.get(key) ?? OTHER_TYPES.get(key);
+
+const described = (description: string | undefined): Schema => (description === undefined ? {} : { description });
+
+/** Which member goes with which value of the discriminator. */
+const unionOf = ({ discriminator, fields }: UnionDeclaration): Schema => ({
+  ...(discriminator === undefined ? {} : { discriminator }),
+  'fields-to-discriminateBy': fields,
+});
 
 /** The model of a member that may hold any JSON. */
 function rawModel({ name }: FieldDeclaration, owner: string): string {

@@ -44,6 +44,14 @@ export interface FieldDeclaration {
   readonly jsonHidden?: true;
 }
 
+/** Members of which at most one is set. */
+export interface UnionDeclaration {
+  /** The member that tells which one is. */
+  readonly discriminator?: string;
+  /** By member: the value of the discriminator. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
 /** A declared type, keyed `<group or core>/<version>.<Kind>`. */
 export interface TypeDeclaration {
   readonly fields?: readonly FieldDeclaration[];
@@ -54,6 +62,7 @@ export interface TypeDeclaration {
   /** A named list; the element's type. */
   readonly listOf?: string;
   readonly structType?: 'granular' | 'atomic';
+  readonly union?: readonly UnionDeclaration[];
   /** The JSON form in a few words, where it differs from the wire form. */
   readonly json?: string;
   readonly jsonForm?: string;

@@ -47,7 +47,18 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: (message, keys) => app.emit('unexpected', message, keys) }));
   app.use(requestInfo(api));
-  app.use(pathRoutes({ api, catalog, vocabulary: words, gates: DEFAULT_GATES, health, metrics: createMetrics(), version: '1.24.0' }));
+  app.use(
+    pathRoutes({
+      api,
+      catalog,
+      vocabulary: words,
+      gates: DEFAULT_GATES,
+      health,
+      metrics: createMetrics(),
+      version: '1.24.0',
+      returnsDeleted: ({ resource }) => resource === 'pods',
+    }),
+  );
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // it listens on TCP

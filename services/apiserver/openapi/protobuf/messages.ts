@@ -45,7 +45,11 @@ export type MessageName =
   | 'Schema'
   | 'AdditionalProperties'
   | 'Items'
-  | 'Types';
+  | 'Types'
+  | 'SecurityRequirement'
+  | 'SecurityDefinitions'
+  | 'SecurityDefinition'
+  | 'ApiKey';
 
 type Line = readonly [name: string, kind: Kind, many?: 'many'];
 const EXTENSIONS = 'extensions';
@@ -92,6 +96,7 @@ const NON_BODY: ReadonlyMap<unknown, Field> = new Map([
   ['path', field(4, 'PathParameter')],
 ]);
 const [BODY, NOT_BODY] = [field(1, 'BodyParameter'), field(2, 'NonBodyParameter')];
+const API_KEY = field(2, 'ApiKey');
 const [SCHEMA, BOOLEAN] = [field(1, 'Schema'), field(2, 'flag')];
 
 /** What parameters say of their value; the numbers move, the order does not. */
@@ -123,7 +128,7 @@ const PARAMETER: readonly Line[] = [
 
 /**
  * The messages of openapi.v2 (`openapiv2/OpenAPIv2.proto` of gnostic) that our documents may have; what they never have
- * (security, headers, files) is not here.
+ * (other ways to sign in, headers, files) is not here.
  */
 export const MESSAGES: Readonly<Record<MessageName, Message>> = {
   Document: record(
@@ -138,8 +143,8 @@ export const MESSAGES: Readonly<Record<MessageName, Message>> = {
     ['definitions', 'Definitions'],
     ABSENT, // parameters
     ABSENT, // responses
-    ABSENT, // security
-    ABSENT, // securityDefinitions
+    ['security', 'SecurityRequirement', 'many'],
+    ['securityDefinitions', 'SecurityDefinitions'],
     ABSENT, // tags
     ['externalDocs', 'ExternalDocs'],
     EXTENSIONS,
@@ -247,4 +252,8 @@ export const MESSAGES: Readonly<Record<MessageName, Message>> = {
   AdditionalProperties: choice((value) => (typeof value === 'boolean' ? BOOLEAN : SCHEMA)),
   Items: list('Schema'),
   Types: list('text'),
+  SecurityRequirement: map(1, 'Types'), // a list of texts, too
+  SecurityDefinitions: map(1, 'SecurityDefinition'),
+  SecurityDefinition: choice((value) => (memberOf(value, 'type') === 'apiKey' ? API_KEY : undefined)),
+  ApiKey: record(['type', 'text'], ['name', 'text'], ['in', 'text'], ['description', 'text'], EXTENSIONS),
 };

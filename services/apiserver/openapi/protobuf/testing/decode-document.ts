@@ -40,6 +40,8 @@ const MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Info info = 2',
     'Paths paths = 8',
     'Definitions definitions = 9',
+    'repeated SecurityRequirement security = 12',
+    'SecurityDefinitions security_definitions = 13',
     'ExternalDocs external_docs = 15',
     'repeated NamedAny vendor_extension = 16',
   ],
@@ -101,6 +103,13 @@ const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   Properties: ['repeated NamedSchema additional_properties = 1'],
   AdditionalPropertiesItem: ['Schema schema = 1', 'bool boolean = 2'],
   ItemsItem: ['repeated Schema schema = 1'],
+  SecurityRequirement: ['repeated NamedStringArray additional_properties = 1'],
+  NamedStringArray: ['string name = 1', 'StringArray value = 2'],
+  StringArray: ['repeated string value = 1'],
+  SecurityDefinitions: ['repeated NamedSecurityDefinitionsItem additional_properties = 1'],
+  NamedSecurityDefinitionsItem: ['string name = 1', 'SecurityDefinitionsItem value = 2'],
+  SecurityDefinitionsItem: ['ApiKeySecurity api_key_security = 2'],
+  ApiKeySecurity: ['string type = 1', 'string name = 2', 'string in = 3', 'string description = 4'],
   TypeItem: ['repeated string value = 1'],
   Schema: [
     'string _ref = 1',
@@ -165,12 +174,15 @@ const isOneOf = new Set([
   'ResponseValue',
   'SchemaItem',
   'AdditionalPropertiesItem',
+  'SecurityDefinitionsItem',
 ]);
 const ENTRIES: Readonly<Record<string, string>> = {
   Paths: 'path',
   Responses: 'response_code',
   Definitions: 'additional_properties',
   Properties: 'additional_properties',
+  SecurityRequirement: 'additional_properties',
+  SecurityDefinitions: 'additional_properties',
 };
 
 function jsonOf(type: string, value: unknown): unknown {
@@ -179,6 +191,7 @@ function jsonOf(type: string, value: unknown): unknown {
   if (type === 'Any') return JSON.parse(String(members['yaml']));
   const fields = Object.entries(members).flatMap(([name, of]) => membersOf(type, name, of));
   if (isOneOf.has(type)) return fields[0]?.[1];
+  if (type === 'StringArray') return fields[0]?.[1] ?? [];
   if (type !== 'TypeItem' && type !== 'ItemsItem') return Object.fromEntries(fields);
   const items = fields[0]?.[1] as readonly unknown[];
   return items.length === 1 ? items[0] : items;

@@ -1,0 +1,56 @@
+import { groupVersionPath } from '../../machinery/meta/gvk.js';
+import type { ServedGroup } from '../registry/served.js';
+import type { PathWriter, PlainRead } from './path-writer.js';
+
+/** What one document of version 3 is about; all of them together are the document of version 2. */
+export interface Part {
+  /** Where the document is, without the first slash: `apis/apps/v1` */
+  readonly path: string;
+  /** What the document is made of: it is the same as long as these are. */
+  readonly basis: readonly unknown[];
+  write(writer: PathWriter): void;
+}
+
+const CORE: PlainRead = {
+  path: '/api/',
+  tag: 'core',
+  operationId: 'getCoreAPIVersions',
+  description: 'Tell the versions of the core group.',
+  answer: 'meta/v1.APIVersions',
+};
+const GROUPS: PlainRead = {
+  path: '/apis/',
+  tag: 'apis',
+  operationId: 'getAPIVersions',
+  description: 'Tell the groups and their versions.',
+  answer: 'meta/v1.APIGroupList',
+};
+const VERSION: PlainRead = {
+  path: '/version/',
+  tag: 'version',
+  operationId: 'getCodeVersion',
+  description: 'Tell the release of this server.',
+  answer: 'version.Info',
+};
+
+/** The parts of what is served, in its order. */
+export function partsOf(groups: readonly ServedGroup[]): readonly Part[] {
+  return [...groups.flatMap(ofGroup), read(GROUPS), read(VERSION)];
+}
+
+function ofGroup({ name, versions }: ServedGroup): readonly Part[] {
+  const root: Part =
+    name === '' ? read(CORE) : { path: `apis/${name}`, basis: [], write: (writer) => writer.addGroup(name) };
+  const parts = versions.map((version): Part => ({
+    path: groupVersionPath({ group: name, version: version.version }).slice(1),
+    basis: version.resources,
+    write: (writer) => writer.addVersion(name, version),
+  }));
+  return [root, ...parts];
+}
+
+const read = (it: PlainRead): Part => ({
+  path: it.path.slice(1, -1),
+  basis: [],
+  write: (writer) => writer.addRead(it),
+});
