@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../machinery/codec/own.js';
 import { parseYaml } from '../../machinery/codec/yaml.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
-import { badRequest, conflict, hasReason, notFound } from '../../machinery/meta/status.js';
+import { badRequest, hasReason, notFound } from '../../machinery/meta/status.js';
 import { readBody } from '../http/body.js';
 import type { Context, ResourceRequest } from '../pipeline/request.js';
 import type { FieldManager } from '../registry/field-ownership.js';
@@ -67,11 +67,8 @@ function change(
   return changeObject(deps, ctx, request, served, {
     by,
     dryRun,
-    next: ({ stored }) => {
-      const old = stored();
-      refuseOtherState(served, config, old);
-      return deps.ownership.applied(served, old, config, by, { force, normalise });
-    },
+    // A uid or resourceVersion in the configuration is in the merged object, and is compared as in any update.
+    next: ({ stored }) => deps.ownership.applied(served, stored(), config, by, { force, normalise }),
   });
 }
 
@@ -87,26 +84,6 @@ function createApplied(
   const normalise = (object: unknown): ApiObject => served.decode(object);
   const { object, managers } = deps.ownership.applied(served, undefined, config, by, { force, normalise });
   return createObject(deps, ctx, request, served, { body: object, by, dryRun, managers });
-}
-
-/** A configuration that names a state is meant for that one only. @throws {StatusError} Conflict */
-function refuseOtherState({ declaration }: ServedResource, config: JsonObject, old: ApiObject): void {
-  const { uid = '', resourceVersion = '' } = config['metadata'] as ApiObject['metadata'];
-  const { name = '' } = old.metadata;
-  if (uid !== '' && uid !== old.metadata.uid) {
-    throw conflict(
-      declaration,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`,
-    );
-  }
-  if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion) {
-    throw conflict(
-      declaration,
-      name,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    );
-  }
 }
 
 /** @throws {StatusError} BadRequest for what is no partial object of this kind, or says who owns its fields. */
