@@ -14,6 +14,7 @@ import { ADMIN, ensureCredentials } from './credentials/credentials.js';
 import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
 import { writeFileAtomically } from './credentials/write-file.js';
 import type { UpOptions } from './options.js';
+import { serviceHosts } from './service-hosts.js';
 
 export interface StartDeps {
   readonly log: Log;
@@ -40,7 +41,7 @@ export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
 
 async function startOwning(o: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
-  const hosts = [localHost(o.bindAddress), ...o.tlsSans];
+  const hosts = [localHost(o.bindAddress), ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
   const [{ startApiServer }] = await Promise.all([
     import('../apiserver/server.js'), // loaded here, while a thread makes the credentials
     ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
