@@ -4,6 +4,7 @@ import type { Client } from './tools/client.js';
 import { JSON_PATCH } from './tools/client.js';
 import { created, deployment, deploymentsIn, newNamespace, ok, pod, refused } from './tools/objects.js';
 import { onBothStores, type TestServer } from './tools/server.js';
+import { SIGNING_REQUEST } from './tools/signing-request.js';
 
 type Server = () => TestServer;
 
@@ -270,12 +271,11 @@ function evictions(server: Server): void {
 
 function approvals(server: Server): void {
   const path = `/apis/${words.groups.certificates}/v1/certificatesigningrequests`;
-  const request = 'LS0tLS1CRUdJTi==';
   const csr = (name: string): object => ({
     kind: 'CertificateSigningRequest',
     apiVersion: `${words.groups.certificates}/v1`,
     metadata: { name },
-    spec: { request, signerName: 'example.com/signer', usages: ['client auth'] },
+    spec: { request: SIGNING_REQUEST, signerName: 'example.com/signer', usages: ['client auth'] },
   });
   const approved = { type: 'Approved', status: 'True', reason: 'Because', message: 'I say so' };
 

@@ -16,6 +16,7 @@ import {
   refused,
 } from './tools/objects.js';
 import { onBothStores, onServer, type TestServer } from './tools/server.js';
+import { SIGNING_REQUEST } from './tools/signing-request.js';
 
 type Server = () => TestServer;
 
@@ -670,7 +671,10 @@ const FIELD_SELECTORS: readonly (readonly [string, object, readonly string[], re
   ['/apis/batch/v1/namespaces/NS/jobs', { metadata: { name: 'x' }, spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } }, ['status.successful=0'], ['status.successful=1']], // prettier-ignore
   [
     `/apis/${words.translate('certificates.platform.io')}/v1/certificatesigningrequests`,
-    { metadata: { name: 'NS' }, spec: { signerName: 'example.com/s', request: 'Yg==', usages: ['client auth'] } },
+    {
+      metadata: { name: 'NS' },
+      spec: { signerName: 'example.com/s', request: SIGNING_REQUEST, usages: ['client auth'] },
+    },
     ['spec.signerName=example.com/s,metadata.name=NS'],
     ['spec.signerName=example.com/other'],
   ],

@@ -2,6 +2,7 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { appsValidation } from './apps/table.js';
 import { batchValidation } from './batch/table.js';
+import { certificateSigningRequests } from './certificates/requests.js';
 import { leases } from './coordination/leases.js';
 import { coreValidation } from './core/table.js';
 import { endpointSlices } from './discovery/endpoint-slices.js';
@@ -24,6 +25,7 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
     '': coreValidation(vocabulary, checks),
     apps: appsValidation(checks),
     batch: batchValidation(checks),
+    [groups.certificates]: { certificatesigningrequests: certificateSigningRequests(vocabulary) },
     [groups.coordination]: { leases },
     [groups.discovery]: { endpointslices: endpointSlices },
     [groups.networking]: networkingValidation(vocabulary),

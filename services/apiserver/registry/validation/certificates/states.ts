@@ -1,0 +1,114 @@
+import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Problems } from '../types.js';
+import { At } from '../checks/at.js';
+import { CONDITION_STATUSES } from '../checks/conditions.js';
+import { each, requireEnum } from '../checks/members.js';
+import { pemBlocks } from './pem.js';
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+}
+
+interface RequestStatus {
+  readonly conditions?: readonly Condition[];
+  /** In base64. */
+  readonly certificate?: string;
+}
+
+const statusOf = (request: ApiObject): RequestStatus => request['status'] ?? {};
+
+const APPROVED = 'Approved';
+const DENIED = 'Denied';
+/** What has been decided: these are True, and stay. */
+const DECISIONS = [APPROVED, DENIED, 'Failed'];
+const EXCLUSIVE = [APPROVED, DENIED];
+
+const typesOf = ({ conditions = [] }: RequestStatus): readonly string[] => conditions.map(({ type = '' }) => type);
+const hasTwins = (types: readonly string[]): boolean => new Set(types).size < types.length;
+const hasBoth = (types: readonly string[]): boolean => EXCLUSIVE.every((type) => types.includes(type));
+
+/** What was stored before there was a rule may stay as it is. */
+function checkConditions(at: At, status: RequestStatus, oldTypes: readonly string[]): void {
+  const seen = new Set<string>();
+  each(at, 'conditions', status.conditions, ({ type = '', status: value }, conditionAt) => {
+    if (type === '' && !oldTypes.includes('')) conditionAt.required('type');
+    requireEnum(conditionAt, 'status', value, DECISIONS.includes(type) ? ['True'] : CONDITION_STATUSES);
+    const other = type === APPROVED ? DENIED : APPROVED;
+    if (EXCLUSIVE.includes(type) && seen.has(other) && !hasBoth(oldTypes)) {
+      conditionAt.invalid('type', type, 'Approved and Denied conditions are mutually exclusive');
+    }
+    if (seen.has(type) && !hasTwins(oldTypes)) conditionAt.duplicate('type', type);
+    seen.add(type);
+  });
+}
+
+/** @returns What is wrong with the certificates; undefined when they are some, or none. */
+export function certificateProblem(base64 = ''): string | undefined {
+  if (base64 === '') return undefined;
+  const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
+  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
+  for (const { type, hasHeaders, bytes } of blocks) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    if (bytes.length === 0) return 'found CERTIFICATE PEM block containing 0 certificates';
+    if (!isCertificate(bytes)) return 'x509: malformed certificate';
+  }
+  return undefined;
+}
+
+const DER_SEQUENCE = 0x30;
+
+function isCertificate(bytes: Buffer): boolean {
+  if (bytes[0] !== DER_SEQUENCE) return false; // the runtime reads other forms, too
+  try {
+    new X509Certificate(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ofType = ({ conditions = [] }: RequestStatus, type: string): readonly Condition[] =>
+  conditions.filter((condition) => condition.type === type);
+
+function checkKept(at: At, status: RequestStatus, old: RequestStatus): void {
+  for (const type of DECISIONS) {
+    if (ofType(status, type).length < ofType(old, type).length) {
+      at.forbidden('conditions', `updates may not remove a condition of type "${type}"`);
+    }
+  }
+}
+
+/** Who may write the status is not who approves. */
+function checkNotDecided(at: At, status: RequestStatus, old: RequestStatus): void {
+  for (const type of EXCLUSIVE) {
+    const now = ofType(status, type);
+    const before = ofType(old, type);
+    if (now.length > before.length) {
+      at.forbidden('conditions', `updates may not add a condition of type "${type}"`);
+    } else if (now.length === before.length && !isDeepStrictEqual(now, before)) {
+      at.forbidden('conditions', `updates may not modify a condition of type "${type}"`);
+    }
+  }
+}
+
+function checkCertificate(at: At, { certificate = '' }: RequestStatus, { certificate: old = '' }: RequestStatus): void {
+  if (certificate === old) return;
+  const problem = certificateProblem(old) === undefined ? certificateProblem(certificate) : undefined;
+  if (problem !== undefined) at.invalid('certificate', '<certificate data>', problem);
+  if (old !== '') at.forbidden('certificate', 'updates may not modify existing certificate content');
+}
+
+/** What must hold after a write of the status: conditions are added, and a certificate once. */
+export function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'status');
+  const status = statusOf(next);
+  const oldStatus = statusOf(old);
+  checkConditions(at, status, typesOf(oldStatus));
+  checkKept(at, status, oldStatus);
+  checkNotDecided(at, status, oldStatus);
+  checkCertificate(at, status, oldStatus);
+}
