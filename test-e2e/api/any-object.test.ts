@@ -71,7 +71,7 @@ function anyObjects(server: () => TestServer): void {
       const objects = arbitraryOf(catalog, r.type, { maxDepth: 4 });
       await fc.assert(
         fc.asyncProperty(objects, async (object) => {
-          await tryOut(client, r, namespace, object as object);
+          await tryOut(client, r, namespace, object);
         }),
         { numRuns: OBJECTS_OF_A_KIND, endOnFailure: true },
       );
