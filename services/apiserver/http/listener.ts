@@ -3,6 +3,7 @@ import http2, { type Http2SecureServer, type Http2Session, type ServerHttp2Sessi
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { once } from 'node:events';
+import { serveUpgrades } from './upgrade.js';
 
 export interface ListenerLog {
   info(message: string, keys?: object): void;
@@ -24,6 +25,8 @@ export interface ListenerOptions {
   readonly idleMs?: number;
   /** How often certificate files are looked at; default 5 s. */
   readonly reloadEveryMs?: number;
+  /** Whether requests for a URL may go on in another protocol; absent: none may. */
+  readonly mayUpgrade?: (url: string) => boolean;
   readonly log: ListenerLog;
 }
 
@@ -71,6 +74,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
   const open = trackConnections(server, o.idleMs ?? IDLE_MS);
   server.on('request', handler as never); // the compatibility layer gives both protocols one shape
+  if (o.mayUpgrade !== undefined) serveUpgrades(server, o.mayUpgrade, handler);
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
   server.on('tlsClientError', () => undefined); // somebody knocked and could not speak TLS
   server.listen(o.port, o.address);
@@ -126,6 +130,7 @@ function trackConnections(server: Http2SecureServer, idleMs: number): OpenConnec
   const sockets = new Set<Socket>();
   const sessions = new Set<Http2Session>();
   server.on('secureConnection', (socket: Socket) => {
+    if (sockets.has(socket)) return; // served again: see upgrade.ts
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

@@ -13,7 +13,7 @@ export interface AnswerStream {
 
 /** Every answer that is under way, so that a server which stops can end them in good order. */
 export class OpenStreams {
-  readonly #open = new Set<AnswerStream>();
+  readonly #open = new Set<Pick<AnswerStream, 'end'>>();
   #closing = false;
 
   /**
@@ -42,6 +42,14 @@ export class OpenStreams {
     stream.onClose(() => this.#open.delete(stream));
     if (this.#closing) stream.end();
     return stream;
+  }
+
+  /** Has a connection that was handed over ended with the rest. @returns Is called when it has ended by itself. */
+  hold(end: () => void): () => void {
+    const held = { end };
+    this.#open.add(held);
+    if (this.#closing) end();
+    return () => this.#open.delete(held);
   }
 
   /** Ends all of them, and those that are opened from now on. */

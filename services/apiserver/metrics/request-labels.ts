@@ -1,4 +1,10 @@
-import type { PathRequest, RequestInfo, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import {
+  isPassedOn,
+  type PathRequest,
+  type RequestInfo,
+  type RequestVerb,
+  type ResourceRequest,
+} from '../pipeline/request.js';
 
 /** How a request is counted. All values come from closed sets: a client cannot make new ones. */
 export interface RequestLabels {
@@ -41,7 +47,7 @@ export const OTHER = 'other';
 
 /** Runs until somebody ends it; counted by itself, for it says nothing about load. */
 export const isLongRunning = (info: RequestInfo): boolean =>
-  info.kind === 'resource' && (info.verb === 'watch' || info.verb === 'connect');
+  info.kind === 'resource' && (info.verb === 'watch' || isPassedOn(info));
 
 export const isMutating = (info: RequestInfo): boolean => MUTATING.has(info.verb);
 
@@ -54,7 +60,7 @@ export function resourceLabels(info: ResourceRequest): RequestLabels {
   const { declaration, subresource, subresourceDeclaration } = info;
   if (declaration === undefined) return unknownResource(info.verb);
   return {
-    verb: VERBS[info.verb],
+    verb: VERBS[isPassedOn(info) ? 'connect' : info.verb],
     group: declaration.group,
     version: declaration.version,
     resource: declaration.resource,

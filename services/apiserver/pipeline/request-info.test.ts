@@ -35,8 +35,13 @@ const RESOURCES: readonly (readonly [string, string])[] = [
   ['GET /api/v1/configmaps?watch=0', 'list  configmaps  '],
   ['GET /api/v1/watch/namespaces/a/configmaps/b', 'watch a configmaps b '],
   ['GET /api/v1/watch/configmaps', 'watch  configmaps  '],
-  ['GET /api/v1/namespaces/a/pods/b/log', 'connect a pods b log'],
-  ['GET /api/v1/namespaces/a/pods/b/proxy/some/path', 'connect a pods b proxy'],
+  ['GET /api/v1/namespaces/a/pods/b/log', 'get a pods b log'],
+  ['POST /api/v1/namespaces/a/pods/b/exec?watch=1', 'create a pods b exec'],
+  ['OPTIONS /api/v1/namespaces/a/pods/b/proxy', 'connect a pods b proxy'],
+  ['GET /api/v1/namespaces/a/pods/b/proxy/some/path', 'get a pods b proxy'],
+  ['HEAD /api/v1/namespaces/a/services/https:b:1/proxy/', 'get a services https:b:1 proxy'],
+  ['PUT /api/v1/nodes/n:80/proxy/%ff/%zz//%00', 'update  nodes n:80 proxy'],
+  ['GET /api/v1/namespaces/proxy/pods/b%3A1/status', 'get proxy pods b:1 status'],
   ['GET /api/v1/namespaces/a%2Fb/configmaps/c', 'get a/b configmaps c '],
 ];
 

@@ -19,8 +19,8 @@ const COLLECTION_VERBS: Readonly<Record<string, RequestVerb>> = {
 };
 /** Nobody changes a query. */
 const NO_QUERY = new URLSearchParams();
-/** Sub-resources that pass a connection on. */
-const CONNECT = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
+/** Sub-resources with which a client may go on in another protocol. */
+const UPGRADES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward']);
 
 /** Works out what a request is about; everything further in reads `state.info`. */
 export const requestInfo =
@@ -29,19 +29,56 @@ export const requestInfo =
     const url = ctx.req.url ?? '/';
     const mark = url.indexOf('?');
     ctx.state.query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
-    ctx.state.info = parseRequest(api, ctx.method, mark < 0 ? url : url.slice(0, mark), ctx.state.query);
+    ctx.state.info = parseRequest(api, ctx.method, pathOf(url), ctx.state.query);
     return next();
   };
 
 /** @throws {StatusError} BadRequest for a path that cannot be decoded. */
 export function parseRequest(api: ServedApi, method: string, path: string, query: URLSearchParams): RequestInfo {
-  const parts = path.split('/').slice(1).map(decodeSegment);
+  const raw = path.split('/').slice(1);
+  const known = raw[subresourceAt(raw)] === 'proxy' ? raw.slice(0, subresourceAt(raw) + 1) : raw;
+  const parts = known.map(decodeSegment); // what follows a proxy is another server's
   const [root, ...rest] = parts;
   const isCore = root === 'api' && rest.length >= 2;
   const isNamed = root === 'apis' && rest.length >= 3;
   if (!isCore && !isNamed) return { kind: 'path', verb: method.toLowerCase(), path };
   const [group = '', version = '', ...below] = isCore ? ['', ...rest] : rest;
   return resourceRequest(api, method, group, version, below, query, path);
+}
+
+/** Where the sub-resource of an object stands among the segments of a path; Infinity when there can be none. */
+function subresourceAt([root, version, first, second]: readonly string[]): number {
+  if (root === 'api' && version !== undefined) return first === 'namespaces' ? 6 : 4;
+  return root === 'apis' ? (second === 'namespaces' ? 7 : 5) : Infinity;
+}
+
+/** Whether a request for this URL may ask for another protocol. */
+export function mayUpgrade(url: string): boolean {
+  const segments = pathOf(url).split('/').slice(1);
+  return UPGRADES.has(segments[subresourceAt(segments)] ?? '');
+}
+
+/** What a URL asks of the server behind a proxy, as it was sent. */
+export interface ProxiedUrl {
+  /** The path that leads to that server. */
+  readonly prefix: string;
+  /** Begins with a slash, or is empty. */
+  readonly path: string;
+  /** Begins with a question mark, or is empty. */
+  readonly query: string;
+}
+
+export function proxiedUrl(url: string): ProxiedUrl {
+  const path = pathOf(url);
+  const segments = path.split('/');
+  const end = subresourceAt(segments.slice(1)) + 2; // one for the empty segment in front, one to include it
+  const prefix = segments.slice(0, end).join('/');
+  return { prefix, path: path.slice(prefix.length), query: url.slice(path.length) };
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
 }
 
 function resourceRequest(
@@ -56,7 +93,7 @@ function resourceRequest(
   const watchPath = below[0] === 'watch' && below.length > 1; // the older form of watching
   const at = watchPath ? below.slice(1) : below;
   const { namespace, resource, name, subresource } = locate(at);
-  if (resource === '' || at.length > (namespace === '' ? 3 : 5) + (CONNECT.has(subresource) ? Infinity : 0)) {
+  if (resource === '' || at.length > (namespace === '' ? 3 : 5)) {
     return { kind: 'path', verb: method.toLowerCase(), path };
   }
   const declaration = api.find(group, version, resource);
@@ -93,7 +130,6 @@ function verbOf(
   watchPath: boolean,
   query: URLSearchParams,
 ): RequestVerb {
-  if (CONNECT.has(subresource)) return 'connect';
   const verb = (name === '' ? COLLECTION_VERBS : ITEM_VERBS)[method] ?? 'connect';
   const reads = verb === 'get' || verb === 'list';
   return reads && subresource === '' && (watchPath || isTrue(query.get('watch'))) ? 'watch' : verb;

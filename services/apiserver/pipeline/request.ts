@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
 
+/** What a request does with a resource. `connect`: its method means nothing for objects; only a proxy takes it. */
 export type RequestVerb =
   'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'connect';
 
@@ -38,6 +39,12 @@ export interface PathRequest {
 }
 
 export type RequestInfo = ResourceRequest | PathRequest;
+
+/** Sub-resources that lead to another server. */
+const PASSED_ON: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
+
+/** Whether another server gives the answer; that may go on until somebody ends it. */
+export const isPassedOn = (info: RequestInfo): boolean => info.kind === 'resource' && PASSED_ON.has(info.subresource);
 
 /** What the stages of the pipeline find out, each for those after it. */
 export interface RequestState {

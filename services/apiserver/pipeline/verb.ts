@@ -68,7 +68,7 @@ function checkMethod(ctx: Context, info: ResourceRequest): void {
   const changesNothing = (info.verb === 'update' || info.verb === 'patch') && name === '';
   const createsNowhere = info.verb === 'create' && declaration.namespaced && namespace === '';
   const writesAll = info.verb === 'deletecollection' && declaration.namespaced && namespace === '';
-  const known = info.verb === 'connect' ? subresourceDeclaration !== undefined : allowed.includes(info.verb);
+  const known = info.verb === 'connect' ? subresource === 'proxy' && ctx.method === 'OPTIONS' : allowed.includes(info.verb); // prettier-ignore
   if (!known || createsAnItem || changesNothing || createsNowhere || writesAll)
     throw methodNotAllowed(declaration, ctx.method);
 }
