@@ -140,13 +140,13 @@ const OWNED = [
   'managedFields',
 ] as const;
 
-function keepOwned(next: ApiObject, old: ApiObject): void {
-  const owned = Object.fromEntries(
-    OWNED.flatMap((key) => (Object.hasOwn(old.metadata, key) ? [[key, old.metadata[key]]] : [])),
-  );
-  for (const key of OWNED) Reflect.deleteProperty(next.metadata, key);
-  delete next.metadata.selfLink;
-  Object.assign(next.metadata, owned);
+/** Members are deleted only where they are: deleting makes an object slow for everybody after. */
+function keepOwned({ metadata: next }: ApiObject, { metadata: old }: ApiObject): void {
+  for (const key of OWNED) {
+    if (old[key] !== undefined) Object.assign(next, { [key]: old[key] });
+    else if (next[key] !== undefined) Reflect.deleteProperty(next, key);
+  }
+  if (next.selfLink !== undefined) delete next.selfLink;
 }
 
 function moveGeneration({ strategy }: StoredResource, next: ApiObject, old: ApiObject): void {
