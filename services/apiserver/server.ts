@@ -36,6 +36,7 @@ import { openStore } from './open-store.js';
 import type { ApiServerOptions } from './options.js';
 import { stages } from './pipeline/index.js';
 import type { RequestState } from './pipeline/request.js';
+import { mayUpgrade } from './pipeline/request-info.js';
 import { attachAddresses, serviceAddresses } from './registry/addresses/open.js';
 import { bootstrapNamespaces, settleVocabulary } from './registry/bootstrap.js';
 import { runClaimRepair } from './registry/claims-repair.js';
@@ -48,6 +49,7 @@ import { servedApi } from './registry/runtime-config.js';
 import { strategies } from './registry/strategies/table.js';
 import { WatchService } from './registry/watch-service.js';
 import { Writer } from './registry/writer.js';
+import { operationParts } from './subresources/options.js';
 import { operations } from './subresources/table.js';
 import { Bodies } from './verbs/decode-body.js';
 import { verbTable } from './verbs/table.js';
@@ -101,6 +103,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
         maxStreams: o.maxStreams,
         headerTimeoutMs: o.headerTimeoutMs,
         requestTimeoutMs: o.requestTimeoutMs,
+        mayUpgrade,
         log: d.log,
       },
       (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
@@ -231,6 +234,8 @@ function application(
       protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
     }),
   };
+  const { limits, ...parts } = operationParts(o);
+  const passing = { limits, streams: core.streams, words: core.vocabulary.protocols };
   const pipeline = stages({
     log: d.log,
     api: core.api,
@@ -242,7 +247,7 @@ function application(
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),
-    operations: operations(verbDeps),
+    operations: operations({ ...verbDeps, ...parts, passing }),
     paths: pathRoutes({
       ...core,
       health,

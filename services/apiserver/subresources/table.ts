@@ -5,12 +5,19 @@ import type { ResourceTable } from '../registry/resources.js';
 import type { VerbDeps } from '../verbs/types.js';
 
 import { bindings, podBinding } from './binding.js';
+import { log } from './connect/log.js';
+import type { NodeAgents } from './connect/nodes.js';
+import type { PassDeps } from './connect/pass-on.js';
+import { nodeProxy, podProxy, serviceProxy } from './connect/proxy.js';
+import { attach, exec, portForward } from './connect/sessions.js';
 import { eviction } from './eviction.js';
 import { scale } from './scale.js';
 
 /** What operations are made of. */
 export interface OperationDeps extends VerbDeps {
   readonly resources: ResourceTable;
+  readonly passing: PassDeps;
+  readonly nodeAgents: NodeAgents;
 }
 
 /** Who answers which verb. */
@@ -20,9 +27,16 @@ export type OperationVerbs = Partial<Readonly<Record<RequestVerb, Operation>>>;
 const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Record<string, OperationVerbs>>>> => ({
   '': {
     bindings: bindings(d),
+    'nodes/proxy': nodeProxy(d),
+    'pods/attach': attach(d),
     'pods/binding': podBinding(d),
     'pods/eviction': eviction(d),
+    'pods/exec': exec(d),
+    'pods/log': log(d),
+    'pods/portforward': portForward(d),
+    'pods/proxy': podProxy(d),
     'replicationcontrollers/scale': scale(d),
+    'services/proxy': serviceProxy(d),
   },
   apps: {
     'deployments/scale': scale(d),

@@ -1,0 +1,62 @@
+import { request, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { unreachable, wordsOf } from './dial.js';
+import type { Headers } from './headers.js';
+import { IdleTimer } from './idle.js';
+
+/** One request to a server behind. */
+export interface Question {
+  readonly method: string;
+  /** Path and query, escaped. */
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: Readable | undefined;
+  /** Longest that nothing may move before the answer begins. */
+  readonly answerMs: number;
+}
+
+/** The answer's head. Its body comes with `answer`, or it is a protocol of its own on the connection. */
+export interface Reply {
+  readonly answer: IncomingMessage;
+  /** What followed the head of an answer that agrees to another protocol; undefined: an ordinary answer. */
+  readonly upgraded: Buffer | undefined;
+}
+
+/**
+ * Asks over a connection that stands and is nobody else's.
+ *
+ * @throws {StatusError} ServiceUnavailable when no answer comes
+ * @throws `signal.reason` if it fires first
+ */
+export async function ask(socket: Socket, q: Question, signal: AbortSignal): Promise<Reply> {
+  const { method, path, headers } = q;
+  const req = request({ createConnection: () => socket, setHost: false, method, path, headers });
+  return new Promise((settle, reject) => {
+    const idle = new IdleTimer(q.answerMs, () => fail(unreachable('timed out waiting for an answer')));
+    const onAbort = (): void => fail(signal.reason as Error);
+    const finish = (): void => {
+      idle.stop();
+      signal.removeEventListener('abort', onAbort);
+    };
+    const fail = (err: Error): void => {
+      finish();
+      q.body?.unpipe(req);
+      socket.destroy();
+      reject(err);
+    };
+    signal.addEventListener('abort', onAbort);
+    // Stays for the time after the answer has begun: what goes wrong then shows in the answer.
+    req.on('error', (err) => fail(unreachable(wordsOf(err), err)));
+    req.once('response', (answer) => {
+      finish();
+      settle({ answer, upgraded: undefined });
+    });
+    req.once('upgrade', (answer, _socket, head) => {
+      finish();
+      settle({ answer, upgraded: head });
+    });
+    if (q.body === undefined) req.end();
+    else q.body.on('data', idle.touch).pipe(req);
+  });
+}

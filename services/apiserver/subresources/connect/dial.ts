@@ -1,0 +1,89 @@
+import { lookup as resolve, type LookupOptions } from 'node:dns';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { StatusError } from '../../../machinery/meta/status.js';
+import { isAllowed } from './addresses.js';
+import { hostPort, type Target } from './target.js';
+
+/** 503: nobody answers there. What it says of the network is what the client needs to know, and nothing secret. */
+export const unreachable = (why: string, cause?: unknown): StatusError =>
+  new StatusError('ServiceUnavailable', `error trying to reach service: ${why}`, { cause });
+
+/** What clients know these failures as. */
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  ECONNRESET: 'connection reset by peer',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'i/o timeout',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'no such host',
+};
+
+/** An error of a socket in one line. */
+export function wordsOf(err: unknown): string {
+  if (!(err instanceof Error)) return String(err);
+  const code = 'code' in err ? String(err.code) : '';
+  // Several addresses were tried: the first failure stands for all.
+  if (err instanceof AggregateError && err.errors.length > 0) return wordsOf(err.errors[0]);
+  return WORDS[code] ?? (err.message === '' ? code : err.message);
+}
+
+/**
+ * Connects to a server, TLS included.
+ *
+ * @throws {StatusError} ServiceUnavailable when it does not stand within `connectMs`
+ * @throws `signal.reason` if it fires first
+ */
+export async function dial(target: Target, connectMs: number, signal: AbortSignal): Promise<Socket> {
+  signal.throwIfAborted();
+  const socket = open(target);
+  const ready = target.scheme === 'https' ? 'secureConnect' : 'connect';
+  return new Promise((settle, reject) => {
+    const fail = (err: Error): void => {
+      finish();
+      socket.on('error', () => undefined); // what else goes wrong concerns nobody
+      socket.destroy();
+      reject(err);
+    };
+    const at = `dial tcp ${hostPort(target.host, target.port)}`;
+    const onError = (err: Error): void => fail(unreachable(`${at}: ${wordsOf(err)}`, err));
+    const onClose = (): void => fail(unreachable(`${at}: EOF`));
+    const onAbort = (): void => fail(signal.reason as Error);
+    const onReady = (): void => {
+      finish();
+      settle(socket);
+    };
+    const timer = setTimeout(() => fail(unreachable(`${at}: i/o timeout`)), connectMs);
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', onError).off('close', onClose).off(ready, onReady);
+    };
+    signal.addEventListener('abort', onAbort);
+    socket.on('error', onError).on('close', onClose).on(ready, onReady);
+  });
+}
+
+function open({ scheme, host, port, tls, reach }: Target): Socket {
+  const to = { host, port, ...(reach === 'allowed' ? { lookup: allowedOnly } : {}) };
+  if (scheme === 'http') return connectTcp({ ...to, noDelay: true });
+  return connectTls({
+    ...to,
+    ...tls,
+    servername: isIP(host) === 0 ? host : '', // names only: RFC 6066, 3
+    rejectUnauthorized: tls.ca !== undefined,
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+/** A name may lead anywhere, and somewhere else each time: what counts is the address that is connected to. */
+const allowedOnly: LookupFunction = (host, o: LookupOptions, done) => {
+  resolve(host, { ...o, all: true }, (err, found) => {
+    const addresses = err === null ? found.filter(({ address }) => isAllowed(address)) : [];
+    const [first] = addresses;
+    if (first === undefined) done(err ?? new Error('address not allowed'), '', 0);
+    else if (o.all === true) done(null, addresses);
+    else done(null, first.address, first.family);
+  });
+};

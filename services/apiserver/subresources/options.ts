@@ -1,0 +1,35 @@
+import { agentTls, type NodeAgents } from './connect/nodes.js';
+import type { PassLimits } from './connect/pass-on.js';
+
+/** Flags that operations below a resource have to themselves. */
+export interface OperationOptions {
+  readonly proxyConnectTimeoutMs: number;
+  readonly proxyAnswerTimeoutMs: number;
+  readonly proxyIdleTimeoutMs: number;
+  readonly nodeAgentAddressTypes: readonly string[];
+  readonly nodeAgentCaFile: string;
+  readonly nodeAgentCertFile: string;
+  readonly nodeAgentKeyFile: string;
+}
+
+/** What is made of those flags at the start. @throws {Error} In one line, when a file cannot be read or used. */
+export function operationParts(o: OperationOptions): {
+  readonly limits: PassLimits;
+  readonly nodeAgents: NodeAgents;
+} {
+  const nodeAgents = {
+    addressTypes: o.nodeAgentAddressTypes,
+    caFile: o.nodeAgentCaFile,
+    certFile: o.nodeAgentCertFile,
+    keyFile: o.nodeAgentKeyFile,
+  };
+  agentTls(nodeAgents); // a file that is not there should stop the start, and not the first session
+  return {
+    nodeAgents,
+    limits: {
+      connectMs: o.proxyConnectTimeoutMs,
+      answerMs: o.proxyAnswerTimeoutMs,
+      idleMs: o.proxyIdleTimeoutMs,
+    },
+  };
+}
