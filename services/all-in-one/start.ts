@@ -47,7 +47,7 @@ async function startOwning(o: UpOptions, d: StartDeps, owner: Ownership): Promis
     ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
   ]);
   warnOfStrangeAuthority(o, d.log);
-  const server = await startApiServer(withMadeFiles(o), d);
+  const server = await startApiServer(withMadeFiles(o, vocabulary), d);
   try {
     const url = localUrl(o, server.port);
     const config = putClientConfiguration(o, vocabulary, url);
@@ -65,13 +65,19 @@ async function startOwning(o: UpOptions, d: StartDeps, owner: Ownership): Promis
   }
 }
 
-function withMadeFiles(o: UpOptions): UpOptions {
+/** Where programs inside a cluster find the server. */
+const usualIssuer = ({ serviceHostNames }: Vocabulary): string =>
+  `https://${serviceHostNames.at(-1) ?? ''}.cluster.local`;
+
+function withMadeFiles(o: UpOptions, vocabulary: Vocabulary): UpOptions {
   const made = (given: string, file: CredentialFile): string => (given === '' ? pathOf(o.dataDir, file) : given);
   return {
     ...o,
     tlsCertFile: made(o.tlsCertFile, 'servingCert'),
     tlsKeyFile: made(o.tlsKeyFile, 'servingKey'),
     clientCaFile: made(o.clientCaFile, 'caCert'),
+    serviceAccountSigningKeyFile: made(o.serviceAccountSigningKeyFile, 'serviceAccountKey'),
+    serviceAccountIssuer: o.serviceAccountIssuer.length === 0 ? [usualIssuer(vocabulary)] : o.serviceAccountIssuer,
   };
 }
 

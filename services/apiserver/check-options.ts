@@ -11,11 +11,28 @@ export function checkOptions(o: ApiServerOptions): void {
   parseAddressRanges(API_SERVER_FLAGS.serviceClusterIpRange.flag, o.serviceClusterIpRange);
   parsePortRange(API_SERVER_FLAGS.serviceNodePortRange.flag, o.serviceNodePortRange);
   checkNodeAgents(o);
+  checkTokens(o);
 }
 
-const { nodeAgentCertFile, nodeAgentKeyFile } = API_SERVER_FLAGS;
+const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer } = API_SERVER_FLAGS;
+const { serviceAccountMaxTokenExpirationMs: longest } = API_SERVER_FLAGS;
 
 function checkNodeAgents(o: ApiServerOptions): void {
   if ((o.nodeAgentCertFile === '') === (o.nodeAgentKeyFile === '')) return;
   throw new FlagError(`--${nodeAgentCertFile.flag} and --${nodeAgentKeyFile.flag} go together`);
+}
+
+const HOUR_MS = 3_600_000;
+const MOST_MS = 2 ** 32 * 1000;
+
+function checkTokens(o: ApiServerOptions): void {
+  for (const issuer of o.serviceAccountIssuer) {
+    if (!issuer.includes(':') || URL.canParse(issuer)) continue;
+    throw new FlagError(
+      `Cannot parse --${serviceAccountIssuer.flag}: ${JSON.stringify(issuer)} has a colon and is no URL`,
+    );
+  }
+  const ms = o.serviceAccountMaxTokenExpirationMs;
+  if (ms === 0 || (ms >= HOUR_MS && ms <= MOST_MS)) return;
+  throw new FlagError(`--${longest.flag} is between 1h and 2^32 seconds, or 0`);
 }

@@ -34,4 +34,8 @@ function check({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): void {
   for (const key of ['tlsCertFile', 'tlsKeyFile'] as const satisfies readonly (keyof ApiServerOptions)[]) {
     if (options[key] === '') throw new FlagError(`--${API_SERVER_FLAGS[key].flag} is needed`);
   }
+  const { serviceAccountIssuer: issuer, serviceAccountSigningKeyFile: key } = API_SERVER_FLAGS;
+  if (options.serviceAccountSigningKeyFile !== '' && options.serviceAccountIssuer.length === 0) {
+    throw new FlagError(`--${key.flag} needs --${issuer.flag}`);
+  }
 }

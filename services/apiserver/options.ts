@@ -104,6 +104,36 @@ export const API_SERVER_FLAGS = {
     metavar: 'FILE',
     help: 'static tokens: lines of token,user,uid,"groups"',
   },
+  serviceAccountIssuer: {
+    flag: 'service-account-issuer',
+    type: 'list',
+    metavar: 'URL,...',
+    help: 'who issues tokens of service accounts, as the tokens say; the first one issues, the others are former ones',
+  },
+  serviceAccountSigningKeyFile: {
+    flag: 'service-account-signing-key-file',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'private RSA or EC key that signs tokens of service accounts; without it none are issued',
+  },
+  serviceAccountMaxTokenExpirationMs: {
+    flag: 'service-account-max-token-expiration',
+    type: 'duration',
+    default: '0s',
+    help: 'longest that a token may be good for, whatever is asked; at least 1h, 0 for no bound',
+  },
+  serviceAccountExtendTokenExpiration: {
+    flag: 'service-account-extend-token-expiration',
+    type: 'bool',
+    default: 'true',
+    help: 'tokens that agents of nodes ask for in the name of pods are good for a year, and tell when an hour is over',
+  },
+  apiAudiences: {
+    flag: 'api-audiences',
+    type: 'list',
+    metavar: 'NAME,...',
+    help: 'whom tokens for this server are meant for; by default its issuer',
+  },
   nodeAgentCaFile: {
     flag: 'nodeagent-certificate-authority',
     type: 'string',

@@ -1,8 +1,9 @@
 import { agentTls, type NodeAgents } from './connect/nodes.js';
 import type { PassLimits } from './connect/pass-on.js';
+import { tokenIssuer, type IssuerOptions, type TokenIssuer } from './tokens/issuer.js';
 
 /** Flags that operations below a resource have to themselves. */
-export interface OperationOptions {
+export interface OperationOptions extends IssuerOptions {
   readonly proxyConnectTimeoutMs: number;
   readonly proxyAnswerTimeoutMs: number;
   readonly proxyIdleTimeoutMs: number;
@@ -16,6 +17,7 @@ export interface OperationOptions {
 export function operationParts(o: OperationOptions): {
   readonly limits: PassLimits;
   readonly nodeAgents: NodeAgents;
+  readonly tokens: TokenIssuer | undefined;
 } {
   const nodeAgents = {
     addressTypes: o.nodeAgentAddressTypes,
@@ -26,6 +28,7 @@ export function operationParts(o: OperationOptions): {
   agentTls(nodeAgents); // a file that is not there should stop the start, and not the first session
   return {
     nodeAgents,
+    tokens: tokenIssuer(o),
     limits: {
       connectMs: o.proxyConnectTimeoutMs,
       answerMs: o.proxyAnswerTimeoutMs,

@@ -12,12 +12,16 @@ import { nodeProxy, podProxy, serviceProxy } from './connect/proxy.js';
 import { attach, exec, portForward } from './connect/sessions.js';
 import { eviction } from './eviction.js';
 import { scale } from './scale.js';
+import type { TokenIssuer } from './tokens/issuer.js';
+import { accountToken } from './tokens/token.js';
 
 /** What operations are made of. */
 export interface OperationDeps extends VerbDeps {
   readonly resources: ResourceTable;
   readonly passing: PassDeps;
   readonly nodeAgents: NodeAgents;
+  /** undefined: no tokens are issued. */
+  readonly tokens: TokenIssuer | undefined;
 }
 
 /** Who answers which verb. */
@@ -36,6 +40,7 @@ const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Reco
     'pods/portforward': portForward(d),
     'pods/proxy': podProxy(d),
     'replicationcontrollers/scale': scale(d),
+    'serviceaccounts/token': accountToken(d),
     'services/proxy': serviceProxy(d),
   },
   apps: {

@@ -46,6 +46,11 @@ export class TestServer {
     return server;
   }
 
+  /** Where the server keeps its credentials, and its objects unless a store has them. */
+  get directory(): string {
+    return this.#directory;
+  }
+
   get pid(): number {
     return this.#pid;
   }

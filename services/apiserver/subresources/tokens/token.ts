@@ -1,0 +1,166 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { badRequest, conflict, field, invalid, type FieldError } from '../../../machinery/meta/status.js';
+import { formatTime } from '../../../machinery/meta/time.js';
+import { addWarnings } from '../../http/warnings.js';
+import type { Context, ResourceRequest } from '../../pipeline/request.js';
+import type { Operation } from '../../pipeline/verb.js';
+import { unknownPath } from '../../pipeline/verb.js';
+import { dryRunParameter } from '../../verbs/parameters.js';
+import { answerKind } from '../answers.js';
+import { readKind, type Kind } from '../bodies.js';
+import { objectOf, type PodParts } from '../connect/objects.js';
+import type { OperationDeps, OperationVerbs } from '../table.js';
+import { claimsOf, type TokenContent } from './claims.js';
+import type { TokenIssuer } from './issuer.js';
+
+interface BoundObjectReference {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+interface TokenSpec {
+  readonly audiences?: readonly string[] | null;
+  readonly expirationSeconds?: number | null;
+  readonly boundObjectRef?: BoundObjectReference | null;
+}
+
+const USUAL_SECONDS = 3_600;
+const LEAST_SECONDS = 600;
+const MOST_SECONDS = 2 ** 32;
+/** What agents of nodes ask for in the name of pods: an hour, and so much more that it cannot be meant otherwise. */
+const EXTENDED_FROM_SECONDS = 3_607;
+const EXTENDED_SECONDS = 365 * 24 * 3_600;
+
+/** `serviceaccounts/<name>/token`: a token for whoever runs as the account. */
+export const accountToken = (d: OperationDeps): OperationVerbs => ({ create: issue(d) });
+
+const issue =
+  (d: OperationDeps): Operation =>
+  async (ctx, request) => {
+    const { tokens } = d;
+    if (tokens === undefined) throw unknownPath(); // this server has no key to sign with
+    const kind: Kind = { group: d.vocabulary.groups.authentication, version: 'v1', kind: 'TokenRequest' };
+    const dryRun = dryRunParameter(ctx.state.query);
+    const body = await readKind(d, ctx, [kind]);
+    const account = await objectOf(d, 'serviceaccounts', request.namespace, request.name);
+    const asked = completed(body, request, kind, tokens);
+    checkSpec(kind, asked.spec);
+    await admit(d, ctx, request, asked.object, dryRun);
+    const content = await contentOf(d, ctx, tokens, account, asked.spec);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const claims = claimsOf(content, tokens.issuer, d.vocabulary.tokenClaim, nowSeconds);
+    const expirationSeconds = Math.min(asked.spec.expirationSeconds, content.seconds);
+    const status = {
+      token: dryRun ? '' : await tokens.signer.sign(claims), // one that is good for something would be an effect
+      expirationTimestamp: formatTime((nowSeconds + expirationSeconds) * 1000),
+    };
+    const metadata = { ...asked.object.metadata, creationTimestamp: formatTime(nowSeconds * 1000) };
+    const spec = { ...asked.spec, expirationSeconds };
+    await answerKind(d, ctx, kind, { ...asked.object, metadata, spec, status }, 201);
+  };
+
+interface Asked {
+  readonly object: ApiObject;
+  readonly spec: {
+    readonly audiences: readonly string[];
+    readonly expirationSeconds: number;
+    readonly boundObjectRef: BoundObjectReference | null;
+  };
+}
+
+/** Fills in what the request leaves open. @throws {StatusError} Invalid when it names another account than its path */
+function completed(body: ApiObject, { namespace, name }: ResourceRequest, kind: Kind, tokens: TokenIssuer): Asked {
+  const { metadata } = body;
+  const errors: FieldError[] = [];
+  if ((metadata.name ?? name) !== name) {
+    errors.push(field.invalid('metadata.name', metadata.name, 'must match the service account name if specified'));
+  }
+  if ((metadata.namespace ?? namespace) !== namespace) {
+    const why = 'must match the service account namespace if specified';
+    errors.push(field.invalid('metadata.namespace', metadata.namespace, why));
+  }
+  if (errors.length > 0) throw invalid(kind, name, errors);
+  const given = (body['spec'] ?? {}) as TokenSpec;
+  const audiences = given.audiences ?? [];
+  const spec = {
+    audiences: audiences.length === 0 ? tokens.audiences : audiences,
+    expirationSeconds: given.expirationSeconds ?? USUAL_SECONDS,
+    boundObjectRef: given.boundObjectRef ?? null,
+  };
+  return { object: { ...body, metadata: { ...metadata, name, namespace }, spec, status: {} }, spec };
+}
+
+/** @throws {StatusError} Invalid */
+function checkSpec(kind: Kind, { expirationSeconds }: Asked['spec']): void {
+  const path = 'spec.expirationSeconds';
+  if (expirationSeconds < LEAST_SECONDS) {
+    throw invalid(kind, '', [
+      field.invalid(path, expirationSeconds, 'may not specify a duration less than 10 minutes'),
+    ]);
+  }
+  if (expirationSeconds > MOST_SECONDS) {
+    const why = 'may not specify a duration larger than 2^32 seconds';
+    throw invalid(kind, '', [field.invalid(path, expirationSeconds, why)]);
+  }
+}
+
+async function admit(
+  { admission }: OperationDeps,
+  ctx: Context,
+  { declaration, subresource, namespace, name }: ResourceRequest,
+  object: ApiObject,
+  dryRun: boolean,
+): Promise<void> {
+  if (declaration === undefined) return;
+  const { user } = ctx.state;
+  const review = { operation: 'CREATE', resource: declaration, subresource, namespace, name, object, oldObject: undefined, user, dryRun } as const; // prettier-ignore
+  await admission.mutate(review);
+  await admission.validate(review);
+}
+
+async function contentOf(
+  d: OperationDeps,
+  ctx: Context,
+  { maxSeconds, extends: extended, audiences: own }: TokenIssuer,
+  { metadata: { name = '', namespace = '', uid = '' } }: ApiObject,
+  { audiences, expirationSeconds, boundObjectRef }: Asked['spec'],
+): Promise<TokenContent> {
+  const boundTo = boundObjectRef === null ? undefined : await bound(d, namespace, name, boundObjectRef);
+  const content = { namespace, account: { name, uid }, boundTo, audiences };
+  if (maxSeconds > 0 && expirationSeconds > maxSeconds) {
+    addWarnings(ctx, [`requested expiration of ${expirationSeconds} seconds shortened to ${maxSeconds} seconds`]);
+    return { ...content, seconds: maxSeconds, warnAfterSeconds: 0 };
+  }
+  const isForUs = audiences.every((audience) => own.includes(audience));
+  if (extended && boundTo?.kind === 'pod' && expirationSeconds === EXTENDED_FROM_SECONDS && isForUs) {
+    return { ...content, seconds: EXTENDED_SECONDS, warnAfterSeconds: expirationSeconds };
+  }
+  return { ...content, seconds: expirationSeconds, warnAfterSeconds: 0 };
+}
+
+const BINDABLE = { Pod: ['pod', 'pods'], Secret: ['secret', 'secrets'] } as const;
+
+/** @throws {StatusError} BadRequest, NotFound; Conflict when the object is another one of the same name */
+async function bound(
+  d: OperationDeps,
+  namespace: string,
+  account: string,
+  { kind = '', apiVersion = '', name = '', uid = '' }: BoundObjectReference,
+): Promise<TokenContent['boundTo']> {
+  const found = Object.hasOwn(BINDABLE, kind) ? BINDABLE[kind as keyof typeof BINDABLE] : undefined;
+  if (found === undefined || apiVersion.includes('/')) {
+    throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+  }
+  const [member, resource] = found;
+  const object = await objectOf<PodParts>(d, resource, namespace, name);
+  if (member === 'pod' && (object.spec?.serviceAccountName ?? '') !== account) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`); // prettier-ignore
+  }
+  const present = object.metadata.uid ?? '';
+  if (uid !== '' && uid !== present) {
+    throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`); // prettier-ignore
+  }
+  return { kind: member, object: { name, uid: present } };
+}
