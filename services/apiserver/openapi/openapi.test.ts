@@ -89,7 +89,7 @@ describe('OpenApi', () => {
       assert.deepEqual(deployment[x('group-version-kind')], [{ group: 'apps', kind: 'Deployment', version: 'v1' }]);
       const spec = components.schemas[`${apps}.DeploymentSpec`]!;
       assert.deepEqual(spec['required'], ['selector', 'template']);
-      assert.deepEqual(terse(spec.properties!['selector']), ref(`${meta}.LabelSelector`));
+      assert.deepEqual(terse(spec.properties!['selector']), { allOf: [ref(`${meta}.LabelSelector`)] });
       assert.equal(components.schemas[`${meta}.LabelSelector`]![x('map-type')], 'atomic');
     });
 
@@ -129,7 +129,7 @@ describe('OpenApi', () => {
         type: 'object',
         additionalProperties: { type: 'string', format: 'byte' },
       });
-      assert.deepEqual(property(`${meta}.ObjectMeta`, 'creationTimestamp'), ref(`${meta}.Time`));
+      assert.deepEqual(property(`${meta}.ObjectMeta`, 'creationTimestamp'), { allOf: [ref(`${meta}.Time`)] });
       assert.deepEqual(terse(schemas[`${meta}.Time`]), { type: 'string', format: 'date-time' });
       const intOrString = `${words.openApiModelPrefix}apimachinery.pkg.util.intstr.IntOrString`;
       assert.deepEqual(terse(schemas[intOrString]), {

@@ -60,9 +60,7 @@ class DescriptionFiles implements Descriptions {
   }
 
   ofField(key: string, field: string): string | undefined {
-    return this.#find(placeOf(key), ({ fields }) =>
-      fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined,
-    );
+    return this.#find(placeOf(key), ({ fields = {} }) => (Object.hasOwn(fields, field) ? fields[field] : undefined));
   }
 
   #find(place: Place, read: (entry: Entry) => string | undefined): string | undefined {
@@ -75,7 +73,7 @@ class DescriptionFiles implements Descriptions {
       const entry = entries.get(name);
       if (entry === undefined) continue;
       const found = read(entry) ?? (entry.like === undefined ? undefined : this.#own(likeOf(place, entry.like), read));
-      if (found !== undefined) return this.#translate(found);
+      if (found !== undefined) return found;
     }
     return undefined;
   }
@@ -95,10 +93,18 @@ class DescriptionFiles implements Descriptions {
     if (known !== undefined) return known;
     const file = this.#files.get(group);
     const read = file === undefined ? {} : readData<Readonly<Record<string, Entry>>>(`${FOLDER}/${file}`);
-    const entries = new Map(Object.entries(read));
+    const entries = new Map(Object.entries(read).map(([name, entry]) => [name, translated(entry, this.#translate)]));
     this.#loaded.set(group, entries);
     return entries;
   }
+}
+
+function translated({ is, like, fields = {} }: Entry, translate: Translate): Entry {
+  return {
+    ...(is === undefined ? {} : { is: translate(is) }),
+    ...(like === undefined ? {} : { like: translate(like) }),
+    fields: Object.fromEntries(Object.entries(fields).map(([name, text]) => [translate(name), translate(text)])),
+  };
 }
 
 /** Another version of a type is described in the same place: an entry of another group names no version. */
