@@ -1,6 +1,5 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { StatusError } from '../../machinery/meta/status.js';
-import type { Strategy } from './strategy.js';
 
 /*
  * A claim is the name of something that one object at a time can have, e.g. `nodeport/30080`. It is a key of the store,
@@ -22,6 +21,12 @@ export class ClaimTaken extends Error {
   }
 }
 
+/** A kind whose objects hold claims, or not. */
+export interface Claiming {
+  /** Names of what an object has to itself as long as it is stored. Not more than fit into one transaction. */
+  readonly claims?: (object: ApiObject) => readonly string[];
+}
+
 /** What changes hands with a write. */
 export interface ClaimChanges {
   readonly taken: readonly string[];
@@ -35,7 +40,7 @@ export const MAX_CLAIM_CHANGES = 127;
 
 /** @param before The stored state; undefined for a new object. @param after undefined for one that goes. */
 export function claimChanges(
-  { claims: claimsOf }: Strategy,
+  { claims: claimsOf }: Claiming,
   before: { readonly parse: () => unknown } | undefined,
   after: ApiObject | undefined,
 ): ClaimChanges {

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Allocator } from './claims.js';
+import type { Allocator, Claiming } from './claims.js';
 import type { DeleteOptions } from './delete-options.js';
 import type { KindValidation } from './validation/types.js';
 
@@ -14,7 +14,7 @@ export interface StrategyOptions {
 }
 
 /** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
-export interface Strategy {
+export interface Strategy extends Claiming {
   /**
    * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
    * metadata and status. `none`: the kind has no generation.
@@ -30,8 +30,6 @@ export interface Strategy {
   prepareForCreate?(object: ApiObject): void;
   /** Puts back what this write may not change. */
   prepareForUpdate?(next: ApiObject, old: ApiObject): void;
-  /** Names of what the object has to itself: see claims.ts. Not more than fit into one transaction. */
-  readonly claims?: (object: ApiObject) => readonly string[];
   /** Chooses what objects leave open, between validation and the last stage of admission. */
   readonly allocator?: Allocator;
   /** What must hold of the kind's own fields. */
