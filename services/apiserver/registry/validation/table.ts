@@ -1,11 +1,17 @@
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { webhookConfigurations } from './admissionregistration/webhooks.js';
+import { customResourceDefinitions } from './apiextensions/definitions.js';
+import { apiServices } from './apiregistration/api-services.js';
 import { appsValidation } from './apps/table.js';
+import { horizontalPodAutoscalers } from './autoscaling/autoscalers.js';
 import { batchValidation } from './batch/table.js';
 import { certificateSigningRequests } from './certificates/requests.js';
 import { leases } from './coordination/leases.js';
 import { coreValidation } from './core/table.js';
 import { endpointSlices } from './discovery/endpoint-slices.js';
+import { flowSchemas } from './flowcontrol/flow-schemas.js';
+import { priorityLevelConfigurations } from './flowcontrol/priority-levels.js';
 import { networkingValidation } from './networking/table.js';
 import { runtimeClasses } from './node/runtime-classes.js';
 import { podChecks } from './pods/spec.js';
@@ -23,11 +29,22 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
   const { groups } = vocabulary;
   return {
     '': coreValidation(vocabulary, checks),
+    [groups.admissionregistration]: {
+      mutatingwebhookconfigurations: webhookConfigurations,
+      validatingwebhookconfigurations: webhookConfigurations,
+    },
+    [groups.apiextensions]: { customresourcedefinitions: customResourceDefinitions },
+    [groups.apiregistration]: { apiservices: apiServices },
     apps: appsValidation(checks),
+    autoscaling: { horizontalpodautoscalers: horizontalPodAutoscalers(vocabulary) },
     batch: batchValidation(checks),
     [groups.certificates]: { certificatesigningrequests: certificateSigningRequests(vocabulary) },
     [groups.coordination]: { leases },
     [groups.discovery]: { endpointslices: endpointSlices },
+    [groups.flowcontrol]: {
+      flowschemas: flowSchemas,
+      prioritylevelconfigurations: priorityLevelConfigurations,
+    },
     [groups.networking]: networkingValidation(vocabulary),
     [groups.node]: { runtimeclasses: runtimeClasses(vocabulary) },
     policy: policyValidation,

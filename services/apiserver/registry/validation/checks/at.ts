@@ -84,6 +84,12 @@ export class At {
     this.#report(field.notSupported(joined(this.path, member), short(value) ?? '', supported));
   }
 
+  /** The same for a list: see `shownList`. */
+  notSupportedShown(member: string, shown: string, supported: readonly string[]): void {
+    const { message, ...problem } = field.notSupported(joined(this.path, member), '', supported);
+    this.#report({ ...problem, message: message.replace('""', () => cut(shown)) });
+  }
+
   duplicate(member: string, value: unknown): void {
     this.#report(field.duplicate(joined(this.path, member), short(value)));
   }

@@ -4,6 +4,7 @@ import { At, shownList, shownMap } from './at.js';
 import { isEmptySelector, selects } from './labels.js';
 import { compareQuantities } from './quantities.js';
 import * as text from './text.js';
+import { checkWebhookClient } from './webhooks.js';
 
 describe('At', () => {
   it('tells its path as clients know it', () => {
@@ -23,6 +24,12 @@ describe('At', () => {
       { reason: 'FieldValueRequired', field: 'spec.a', message: 'Required value: why' },
       { reason: 'FieldValueTooMany', field: 'spec.a.c', message: 'Too many: 3: must have at most 2 items' },
     ]);
+  });
+
+  it('reports what is not supported of a list', () => {
+    const problems: Problems = [];
+    At.root(problems).notSupportedShown('verbs', shownList(['$&']), ['get']);
+    assert.equal(problems[0]?.message, 'Unsupported value: []string{"$&"}: supported values: "get"');
   });
 
   it('stops at a thousand problems, and shows the beginnings of long values', () => {
@@ -97,11 +104,8 @@ describe('rules for texts', () => {
     ['localPath', text.localPath, 'a/b', '/a'],
     ['unreservedPath', text.unreservedPath, '.a', '..a'],
     ['absolutePath', text.absolutePath, '/a', 'a'],
-    ['webhookUrl', text.webhookUrl, 'https://a.example.com:8443/hook', 'http://a.example.com'],
-    ['webhookUrl', text.webhookUrl, 'https://a', 'https://a?b=c'],
-    ['webhookUrl', text.webhookUrl, 'https://a', 'https://user@a'],
-    ['webhookUrl', text.webhookUrl, 'https://a', 'https://a#b'],
-    ['webhookUrl', text.webhookUrl, 'https://a', 'a'],
+    ['conditionReason', text.conditionReason, 'A_b,c:d', 'a-b'],
+    ['httpPath', text.httpPath, 'a/b%20', 'a b'],
   ];
   for (const [name, rule, right, wrong] of RULES) {
     it(`${name} tells ${right} from ${wrong}`, () => {
@@ -123,5 +127,67 @@ describe('rules for texts', () => {
     for (const rule of [text.envVarName, text.dataKey, text.portName, text.wildcardSubdomain, text.publicAddress])
       rule(long);
     assert.ok(process.hrtime.bigint() - started < 1_000_000_000n);
+  });
+});
+
+describe('checkWebhookClient()', () => {
+  const problemsOf = (config: object): readonly string[] => {
+    const problems: Problems = [];
+    checkWebhookClient(At.root(problems, 'clientConfig'), config);
+    return problems.map(({ field, message }) => `${field}: ${message}`);
+  };
+  const ONE = ['clientConfig: Required value: exactly one of url or service is required'];
+  const service = { namespace: 'a', name: 'b', port: 443 };
+  const FORM = '; desired format: https://host[/path]';
+
+  it('asks for one way to the webhook', () => {
+    assert.deepEqual(problemsOf({}), ONE);
+    assert.deepEqual(problemsOf({ url: 'https://a', service }), ONE);
+    assert.deepEqual(problemsOf({ service }), []);
+    assert.deepEqual(problemsOf({ url: 'https://a.example.com:8443/hook' }), []);
+  });
+
+  const URLS: readonly (readonly [url: string, ...problems: string[]])[] = [
+    ['http://a', `Invalid value: "http": 'https' is the only allowed URL scheme${FORM}`],
+    [
+      'a',
+      `Invalid value: "": 'https' is the only allowed URL scheme${FORM}`,
+      `Invalid value: "": host must be provided${FORM}`,
+    ],
+    ['https:///a', `Invalid value: "": host must be provided${FORM}`],
+    ['https://u:p@a', 'Invalid value: "u:p": user information is not permitted in the URL'],
+    ['https://a#f', 'Invalid value: "f": fragments are not permitted in the URL'],
+    ['https://a?q=1', 'Invalid value: "q=1": query parameters are not permitted in the URL'],
+    ['https://a:x', `Required value: url must be a valid URL: parse "https://a:x": invalid URL${FORM}`],
+  ];
+  for (const [url, ...problems] of URLS) {
+    it(`says what is wrong with ${url}`, () => {
+      assert.deepEqual(
+        problemsOf({ url }),
+        problems.map((problem) => `clientConfig.url: ${problem}`),
+      );
+    });
+  }
+
+  it('asks for a whole service', () => {
+    assert.deepEqual(problemsOf({ service: { namespace: '', name: '', port: 0 } }), [
+      'clientConfig.service.name: Required value: service name is required',
+      'clientConfig.service.namespace: Required value: service namespace is required',
+      'clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
+    ]);
+  });
+
+  it('takes paths of names', () => {
+    const ofPath = (path: string): readonly string[] => problemsOf({ service: { ...service, path } });
+    for (const path of ['', '/', '/a', '/a/b.c/']) assert.deepEqual(ofPath(path), []);
+    assert.deepEqual(ofPath('//'), ['clientConfig.service.path: Invalid value: "//": segment[0] may not be empty']);
+    assert.deepEqual(ofPath('/a//b'), [
+      'clientConfig.service.path: Invalid value: "/a//b": segment[1] may not be empty',
+    ]);
+    assert.deepEqual(ofPath('ab'), [`clientConfig.service.path: Invalid value: "ab": must start with a '/'`]);
+    assert.match(
+      ofPath('/A')[0] ?? '',
+      /^clientConfig.service.path: Invalid value: "\/A": segment\[0\]: a lowercase RFC 1123/,
+    );
   });
 });

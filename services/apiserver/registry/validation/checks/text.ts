@@ -163,18 +163,3 @@ export const unreservedPath: TextRule = (path) => {
 };
 
 export const absolutePath: TextRule = (path) => (path.startsWith('/') ? NONE : ['must be an absolute path']);
-
-const URL_FORM = 'desired format: https://host[/path]';
-
-/** Where a webhook is called. */
-export const webhookUrl: TextRule = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) return [`url must be a valid URL: parse ${JSON.stringify(text)}: invalid; ${URL_FORM}`];
-  return [
-    ...(url.protocol === 'https:' ? [] : [`'https' is the only allowed URL scheme; ${URL_FORM}`]),
-    ...(url.host === '' ? [`host must be provided; ${URL_FORM}`] : []),
-    ...(url.username === '' && url.password === '' ? [] : [`user information is not permitted in the URL`]),
-    ...(url.hash === '' ? [] : ['fragments are not permitted in the URL']),
-    ...(url.search === '' ? [] : ['query parameters are not permitted in the URL']),
-  ];
-};

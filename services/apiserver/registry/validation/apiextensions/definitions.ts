@@ -1,0 +1,102 @@
+import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { At } from '../checks/at.js';
+import type { List } from '../checks/members.js';
+import { checkImmutable, each, requireEnum } from '../checks/members.js';
+import type { KindValidation, Problems } from '../types.js';
+
+interface Names {
+  readonly plural?: string;
+  readonly singular?: string;
+  readonly kind?: string;
+  readonly listKind?: string;
+  readonly shortNames?: List<string>;
+  readonly categories?: List<string>;
+}
+
+interface DefinitionSpec {
+  readonly group?: string;
+  readonly scope?: string;
+  readonly names?: Names;
+  readonly versions?: List<{ readonly name?: string; readonly storage?: boolean }>;
+}
+
+const specOf = (definition: ApiObject): DefinitionSpec => definition['spec'] ?? {};
+
+/** What is wrong with a label is said at once. */
+function checkLabel(at: At, member: string, text: string, prefix = ''): void {
+  const problems = dns1035Label(prefix === '' ? text : text.toLowerCase());
+  if (text !== '' && problems.length > 0) at.invalid(member, text, prefix + problems.join(','));
+}
+
+const MIXED_CASE = 'may have mixed case, but should otherwise match: ';
+
+function checkNames(at: At, names: Names): void {
+  const { plural = '', singular = '', kind = '', listKind = '' } = names;
+  if (plural === '') at.required('plural');
+  if (kind === '') at.required('kind');
+  checkLabel(at, 'plural', plural);
+  checkLabel(at, 'singular', singular);
+  checkLabel(at, 'kind', kind, MIXED_CASE);
+  checkLabel(at, 'listKind', listKind, MIXED_CASE);
+  each(at, 'shortNames', names.shortNames, (name, nameAt) => checkLabel(nameAt, '', name));
+  if (kind !== '' && kind === listKind) at.invalid('listKind', listKind, 'kind and listKind may not be the same');
+  each(at, 'categories', names.categories, (name, nameAt) => checkLabel(nameAt, '', name));
+}
+
+function checkVersions(at: At, versions: NonNullable<DefinitionSpec['versions']>): void {
+  each(at, 'versions', versions, ({ name = '' }, versionAt) => {
+    const problems = dns1035Label(name);
+    if (problems.length > 0) versionAt.invalid('name', name, problems.join(','));
+  });
+  const names = versions.map(({ name }) => name);
+  if (new Set(names).size < names.length) at.invalid('versions', names, 'must contain unique version names');
+  if (versions.filter(({ storage }) => storage === true).length !== 1) {
+    at.invalid('versions', names, 'must have exactly one version marked as storage version');
+  }
+}
+
+function checkGroup(at: At, group: string): void {
+  const problems = dns1123Subdomain(group);
+  if (group === '') at.required('group');
+  else if (problems.length > 0) at.invalid('group', group, problems.join(','));
+  else if (!group.includes('.')) at.invalid('group', group, 'should be a domain with at least one dot');
+}
+
+function checkDefinition(object: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'spec');
+  const { group = '', scope, names = {}, versions } = specOf(object);
+  const { name } = object.metadata;
+  if (name !== `${names.plural ?? ''}.${group}`) {
+    At.root(problems, 'metadata').invalid('name', name, 'must be spec.names.plural+"."+spec.group');
+  }
+  checkGroup(at, group);
+  requireEnum(at, 'scope', scope, ['Cluster', 'Namespaced']);
+  checkVersions(at, versions ?? []);
+  checkNames(at.child('names'), names);
+}
+
+interface Conditions {
+  readonly conditions?: List<{ readonly type?: string; readonly status?: string }>;
+}
+
+const isEstablished = (definition: ApiObject): boolean =>
+  ((definition['status'] ?? {}) as Conditions).conditions?.some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  ) ?? false;
+
+/** Where objects are stored, and what they are called there. */
+function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'spec');
+  const spec = specOf(next);
+  const oldSpec = specOf(old);
+  if (isEstablished(old)) {
+    checkImmutable(at, 'scope', spec.scope, oldSpec.scope);
+    checkImmutable(at, 'names.kind', spec.names?.kind, oldSpec.names?.kind);
+  }
+  checkImmutable(at, 'group', spec.group, oldSpec.group);
+  checkImmutable(at, 'names.plural', spec.names?.plural, oldSpec.names?.plural);
+}
+
+/** What a definition is called and where it belongs; its schemas are another matter. */
+export const customResourceDefinitions: KindValidation = { object: checkDefinition, update: checkUpdate };

@@ -1,0 +1,71 @@
+import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { At } from './at.js';
+import { betweenDetail, isUnset } from './members.js';
+
+interface WebhookService {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly path?: string;
+  readonly port?: number;
+}
+
+export interface WebhookClient {
+  readonly url?: string;
+  readonly service?: WebhookService;
+}
+
+const FORM = '; desired format: https://host[/path]';
+/** The parts of a reference (RFC 3986, appendix B). */
+const PARTS = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s;
+
+function checkUrl(at: At, url: string): void {
+  const [, scheme = '', authority = '', query = '', fragment = ''] = PARTS.exec(url) ?? [];
+  const userEnd = authority.lastIndexOf('@');
+  const host = authority.slice(userEnd + 1);
+  // Only what would be called has to be one for whoever calls it.
+  if (scheme === 'https' && host !== '' && !URL.canParse(url)) {
+    at.required('url', `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URL${FORM}`);
+    return;
+  }
+  if (scheme !== 'https') at.invalid('url', scheme, `'https' is the only allowed URL scheme${FORM}`);
+  if (host === '') at.invalid('url', host, `host must be provided${FORM}`);
+  if (userEnd >= 0) at.invalid('url', authority.slice(0, userEnd), 'user information is not permitted in the URL');
+  if (fragment !== '') at.invalid('url', fragment, 'fragments are not permitted in the URL');
+  if (query !== '') at.invalid('url', query, 'query parameters are not permitted in the URL');
+}
+
+function checkPath(at: At, path: string): void {
+  if (path === '' || path === '/') return;
+  if (path === '//') {
+    at.invalid('path', path, 'segment[0] may not be empty');
+    return;
+  }
+  if (!path.startsWith('/')) at.invalid('path', path, "must start with a '/'");
+  const inner = path.slice(1, path.endsWith('/') ? -1 : undefined);
+  for (const [i, segment] of inner.split('/').entries()) {
+    if (segment === '') at.invalid('path', path, `segment[${i}] may not be empty`);
+    else for (const problem of dns1123Subdomain(segment)) at.invalid('path', path, `segment[${i}]: ${problem}`);
+  }
+}
+
+const MAX_PORT = 65535;
+
+function checkService(at: At, { namespace, name, path = '', port }: WebhookService): void {
+  if (isUnset(name)) at.required('name', 'service name is required');
+  if (isUnset(namespace)) at.required('namespace', 'service namespace is required');
+  if (port !== undefined && (port < 1 || port > MAX_PORT)) {
+    at.invalid('port', port, `port is not valid: ${betweenDetail(1, MAX_PORT)}`);
+  }
+  checkPath(at, path);
+}
+
+/** @param at The place of the configuration that says how a webhook is called. */
+export function checkWebhookClient(at: At, { url, service }: WebhookClient): void {
+  if ((url === undefined) === (service === undefined)) {
+    at.required('', 'exactly one of url or service is required');
+  } else if (service !== undefined) {
+    checkService(at.child('service'), service);
+  } else {
+    checkUrl(at, url ?? '');
+  }
+}
