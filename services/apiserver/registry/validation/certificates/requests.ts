@@ -5,7 +5,7 @@ import { each } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
 import { checkSignerName } from './signer-names.js';
 import { signingRequestProblem } from './signing-request.js';
-import { checkStatus } from './states.js';
+import { checkApproval, checkStatus } from './states.js';
 
 interface RequestSpec {
   /** In base64; always written. */
@@ -89,5 +89,5 @@ const checkSigningRequest =
 /** What is asked for never changes, so it is looked at once. */
 export const certificateSigningRequests = ({ signers }: Vocabulary): KindValidation => ({
   create: checkSigningRequest(signers.legacyUnknown),
-  parts: { status: checkStatus },
+  parts: { status: checkStatus, approval: checkApproval },
 });

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type { Problems } from '../types.js';
 import { At } from '../checks/at.js';
 import { CONDITION_STATUSES } from '../checks/conditions.js';
-import { each, requireEnum } from '../checks/members.js';
+import { checkEnum, each, requireEnum } from '../checks/members.js';
 import { pemBlocks } from './pem.js';
 
 interface Condition {
@@ -111,4 +111,16 @@ export function checkStatus(next: ApiObject, old: ApiObject, problems: Problems)
   checkKept(at, status, oldStatus);
   checkNotDecided(at, status, oldStatus);
   checkCertificate(at, status, oldStatus);
+}
+
+/** What must hold after a decision: whoever decides says one of the known words, and takes none back. */
+export function checkApproval(next: ApiObject, old: ApiObject, problems: Problems): void {
+  const at = At.root(problems, 'status');
+  const status = statusOf(next);
+  const oldTypes = typesOf(statusOf(old));
+  checkConditions(at, status, oldTypes);
+  each(at, 'conditions', status.conditions, ({ type = '' }, conditionAt) => {
+    if (!oldTypes.includes(type)) checkEnum(conditionAt, 'type', type, DECISIONS);
+  });
+  checkKept(at, status, statusOf(old));
 }
