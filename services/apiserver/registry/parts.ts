@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
+import { now } from '../../machinery/meta/time.js';
 
 /** Makes the next state of an object of which only a part is written; the rest stays as it is stored. */
 type TakePart = (next: ApiObject, old: ApiObject) => ApiObject;
@@ -39,8 +40,29 @@ function withSpecMember(old: ApiObject, member: string, next: ApiObject): ApiObj
   return withMember(old, 'spec', spec);
 }
 
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastUpdateTime?: string | null;
+  readonly lastTransitionTime?: string | null;
+}
+
 /** Who approves says so in conditions, and may say nothing else. */
 function withApproval(next: ApiObject, old: ApiObject): ApiObject {
-  const { conditions } = (next['status'] ?? {}) as { conditions?: unknown };
-  return withMember(old, 'status', { ...(old['status'] as object | undefined), conditions });
+  const { conditions } = (next['status'] ?? {}) as { conditions?: readonly Condition[] };
+  const status = (old['status'] ?? {}) as { conditions?: readonly Condition[] };
+  return withMember(old, 'status', {
+    ...status,
+    conditions: conditions?.map((condition) => timed(condition, status.conditions ?? [])),
+  });
+}
+
+/** With the times that were left out: a condition that stays what it was has not changed anew. */
+function timed(condition: Condition, before: readonly Condition[]): Condition {
+  const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+  return {
+    ...condition,
+    lastUpdateTime: condition.lastUpdateTime ?? now(),
+    lastTransitionTime: condition.lastTransitionTime ?? same?.lastTransitionTime ?? now(),
+  };
 }
