@@ -52,11 +52,11 @@ export function prepareForCreate(stored: StoredResource, object: ApiObject): voi
 }
 
 /** @throws {StatusError} Invalid, with every cause */
-export function validateForCreate(stored: StoredResource, object: ApiObject): void {
+export function validateForCreate({ stored, apiVersion }: ServedResource, object: ApiObject): void {
   const { hub, strategy } = stored;
   const errors = [...validateMetadata(object.metadata, hub)];
-  strategy.validation.object?.(object, errors);
-  strategy.validation.create?.(object, errors);
+  strategy.validation.object?.(object, errors, apiVersion);
+  strategy.validation.create?.(object, errors, apiVersion);
   if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
 }
 
@@ -91,7 +91,8 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
 }
 
 /** @throws {StatusError} Invalid, with every cause */
-export function validateForUpdate(stored: StoredResource, part: Part, next: ApiObject, old: ApiObject): void {
+export function validateForUpdate(served: ServedResource, part: Part, next: ApiObject, old: ApiObject): void {
+  const { stored, apiVersion } = served;
   const { hub, strategy } = stored;
   const { validation } = strategy;
   const errors = [
@@ -100,8 +101,8 @@ export function validateForUpdate(stored: StoredResource, part: Part, next: ApiO
     ...changedImmutables(strategy.immutable, next, old),
   ];
   if (part === '') {
-    validation.object?.(next, errors);
-    validation.update?.(next, old, errors);
+    validation.object?.(next, errors, apiVersion);
+    validation.update?.(next, old, errors, apiVersion);
   } else {
     validation.parts?.[part]?.(next, old, errors);
   }

@@ -115,7 +115,7 @@ async function nextState(
     dryRun: change.dryRun,
   };
   await deps.admission.mutate(review);
-  validateForUpdate(served.stored, part, next, old);
+  validateForUpdate(served, part, next, old);
   if (managers === undefined) deps.ownership.changed(served, next, old, sent, change.by);
   else record(next, managers);
   const whole = part === '' ? await choices.fill(next, old) : next;

@@ -89,7 +89,7 @@ async function prepared(
     dryRun,
   };
   await admission.mutate(review);
-  validateForCreate(stored, object);
+  validateForCreate(served, object);
   if (managers === undefined) ownership.created(served, object, by);
   else record(object, managers);
   return { review, object };

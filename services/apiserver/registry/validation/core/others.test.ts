@@ -358,6 +358,6 @@ describe('validation of events', () => {
     [{ action: undefined }, 'action', 'Required value'],
     [{ reason: 'x'.repeat(129) }, 'reason', 'Invalid value: "": can have at most 128 characters'],
     [{ message: 'x'.repeat(1025) }, 'message', 'Invalid value: "": can have at most 1024 characters'],
-    [{ reportingComponent: 'a b' }, 'reportingController', `Invalid value: "a b": ${QUALIFIED}`],
+    [{ reportingComponent: 'a b' }, 'reportingComponent', `Invalid value: "a b": ${QUALIFIED}`],
   ]);
 });

@@ -61,6 +61,8 @@ export interface KindPlace {
   readonly resource: string;
   readonly type: string;
   readonly words?: VocabularyName;
+  /** The apiVersion that is spoken; the stored one when absent. */
+  readonly asked?: string;
 }
 
 /** Asks one kind's validation as the server would: of objects that are decoded and have their defaults. */
@@ -90,16 +92,16 @@ export class KindUnderTest {
   onCreate(object: Json, withDefaults = true): Problems {
     const problems: Problems = [];
     const decoded = this.decoded(object, withDefaults);
-    this.validation.object?.(decoded, problems);
-    this.validation.create?.(decoded, problems);
+    this.validation.object?.(decoded, problems, this.#place.asked);
+    this.validation.create?.(decoded, problems, this.#place.asked);
     return problems;
   }
 
   onUpdate(next: Json, old: Json): Problems {
     const problems: Problems = [];
     const decoded = this.decoded(next);
-    this.validation.object?.(decoded, problems);
-    this.validation.update?.(decoded, this.decoded(old), problems);
+    this.validation.object?.(decoded, problems, this.#place.asked);
+    this.validation.update?.(decoded, this.decoded(old), problems, this.#place.asked);
     return problems;
   }
 
