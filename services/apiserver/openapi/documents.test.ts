@@ -45,7 +45,7 @@ interface Made {
   v3(path: string): DocumentV3;
 }
 
-function made(name: VocabularyName): Made {
+async function made(name: VocabularyName): Promise<Made> {
   const words = vocabulary(name);
   const catalog = loadCatalog(words);
   const { api } = servedApi(catalog, new Map());
@@ -53,7 +53,7 @@ function made(name: VocabularyName): Made {
   const writer = new DocumentWriter({ catalog, vocabulary: words, version: '1.24.0', returnsDeleted });
   const parts = partsOf(api.groups);
   const v3 = (path: string): DocumentV3 => writer.v3(parts.find((p) => p.path === path)!) as DocumentV3;
-  return { api, parts, writer, v2: writer.v2(parts) as DocumentV2, v3 };
+  return { api, parts, writer, v2: (await writer.v2(parts)) as DocumentV2, v3 };
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
@@ -100,12 +100,12 @@ describe('DocumentWriter', () => {
   const meta = `${words.openApiModelPrefix}apimachinery.pkg.apis.meta.v1`;
   const x = words.openApiExtension;
   let kubernetes: Made;
-  before(() => (kubernetes = made('kubernetes')));
+  before(async () => (kubernetes = await made('kubernetes')));
 
   for (const name of ['platform', 'kubernetes'] as VocabularyName[]) {
     describe(`in the ${name} vocabulary`, () => {
       let that: Made;
-      before(() => (that = made(name)));
+      before(async () => (that = await made(name)));
 
       it('tells no operation that is not served', () => {
         const wrong = operationsOf(that.v2.paths).filter(
@@ -152,8 +152,8 @@ describe('DocumentWriter', () => {
         assert.deepEqual(v3.map(key).sort(), operationsOf(that.v2.paths).map(key).sort());
       });
 
-      it('is the same each time, so that replicas agree', () => {
-        const other = made(name);
+      it('is the same each time, so that replicas agree', async () => {
+        const other = await made(name);
         assert.equal(JSON.stringify(other.v2), JSON.stringify(that.v2));
         for (const { path } of that.parts) assert.equal(JSON.stringify(other.v3(path)), JSON.stringify(that.v3(path)));
       });

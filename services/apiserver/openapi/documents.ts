@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { loadRules } from '../../machinery/defaulting/rules.js';
 import type { GroupVersion } from '../../machinery/meta/gvk.js';
 import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
@@ -48,33 +49,38 @@ export class DocumentWriter {
 
   /** The document of one part. */
   v3(part: Part): object {
-    const { paths, models } = this.#write(DIALECT_3, [part]);
-    return { openapi: '3.0.0', info: this.#info, paths, components: { schemas: models, securitySchemes: SCHEMES } };
+    const { paths, schemas } = this.#begin(DIALECT_3);
+    part.write(paths);
+    const components = { schemas: schemas.models(), securitySchemes: SCHEMES };
+    return { openapi: '3.0.0', info: this.#info, paths: paths.paths(), components };
   }
 
-  /** One document of everything, for clients of the time before version 3. */
-  v2(parts: readonly Part[]): object {
-    const { paths, models } = this.#write(DIALECT_2, parts);
+  /** One document of everything, for clients of the time before version 3. Others get their turn between two parts. */
+  async v2(parts: readonly Part[]): Promise<object> {
+    const { paths, schemas } = this.#begin(DIALECT_2);
+    for (const part of parts) {
+      part.write(paths);
+      schemas.settle();
+      await nextTurn();
+    }
     return {
       swagger: '2.0',
       info: this.#info,
-      paths,
-      definitions: models,
+      paths: paths.paths(),
+      definitions: schemas.models(),
       securityDefinitions: SCHEMES,
       security: [{ [BEARER]: [] }],
     };
   }
 
-  #write(dialect: Dialect, parts: readonly Part[]): { paths: object; models: object } {
+  #begin(dialect: Dialect): { readonly paths: PathWriter; readonly schemas: Schemas } {
     const { catalog, vocabulary, returnsDeleted } = this.#d;
     const { types } = catalog;
     const descriptions = this.#descriptions;
     const groupVersions = this.#groupVersions;
     const schemas = new Schemas({ types, descriptions, defaults: this.#defaults, vocabulary, dialect, groupVersions });
     const optionsOf = (key: string): readonly Parameter[] => optionParameters(types, descriptions, key);
-    const writer = new PathWriter({ dialect, schemas, vocabulary, optionsOf, returnsDeleted });
-    for (const part of parts) part.write(writer);
-    return { paths: writer.paths(), models: schemas.models() };
+    return { paths: new PathWriter({ dialect, schemas, vocabulary, optionsOf, returnsDeleted }), schemas };
   }
 }
 

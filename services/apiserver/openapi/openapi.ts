@@ -22,8 +22,8 @@ interface Kept {
 interface FormsOfV2 {
   /** Of what is served, when it was made. */
   readonly generation: number;
-  json?: Document;
-  protobuf?: Document;
+  json?: Promise<Document>;
+  protobuf?: Promise<Document>;
 }
 
 const JSON_TYPE = 'application/json';
@@ -51,14 +51,17 @@ export class OpenApi {
     const isJson = typeFor(ctx, [JSON_TYPE, PROTOBUF_TYPE, OLD_PROTOBUF_TYPE]) === JSON_TYPE;
     const { generation } = this.#d.api;
     if (this.#v2.generation !== generation) this.#v2 = { generation };
-    const make = (): object => this.#documents().v2(this.#parts());
     if (isJson) {
-      this.#v2.json ??= new Document(make());
-      await respondDocument(ctx, this.#v2.json, UNCACHED);
+      this.#v2.json ??= this.#makeV2((document) => document);
+      await respondDocument(ctx, await this.#v2.json, UNCACHED);
     } else {
-      this.#v2.protobuf ??= new Document(encodeDocument(make()));
-      await respondDocument(ctx, this.#v2.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
+      this.#v2.protobuf ??= this.#makeV2(encodeDocument);
+      await respondDocument(ctx, await this.#v2.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
     }
+  }
+
+  async #makeV2(encode: (document: object) => object): Promise<Document> {
+    return new Document(encode(await this.#documents().v2(this.#parts())));
   }
 
   /** `/openapi/v3`: where the documents are, each with its hash. */

@@ -77,11 +77,16 @@ export class Schemas {
     return { $ref: `${this.#d.dialect.modelsAt}${name}` };
   }
 
-  /** Every model that was referred to, directly or not, by name. */
-  models(): Readonly<Record<string, Schema>> {
+  /** Makes the models that were referred to up to now, directly or not. */
+  settle(): void {
     for (let key = this.#pending.pop(); key !== undefined; key = this.#pending.pop()) {
       this.#models.set(this.#nameOf(key), this.#model(key));
     }
+  }
+
+  /** Every model that was referred to, directly or not, by name. */
+  models(): Readonly<Record<string, Schema>> {
+    this.settle();
     return Object.fromEntries([...this.#models].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 

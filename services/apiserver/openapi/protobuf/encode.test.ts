@@ -20,12 +20,12 @@ const throughProtobuf = (schema: object): unknown => schemaOf(decodeDocument(enc
 
 describe('encodeDocument()', () => {
   for (const name of ['platform', 'kubernetes'] as VocabularyName[]) {
-    it(`loses nothing of what is served in the ${name} vocabulary`, () => {
+    it(`loses nothing of what is served in the ${name} vocabulary`, async () => {
       const words = vocabulary(name);
       const catalog = loadCatalog(words);
       const { groups } = servedApi(catalog, new Map()).api;
       const writer = new DocumentWriter({ catalog, vocabulary: words, version: '1.24.0', returnsDeleted: () => false });
-      const document = writer.v2(partsOf(groups));
+      const document = await writer.v2(partsOf(groups));
       const decoded = decodeDocument(encodeDocument(document)) as object;
       assert.deepEqual(withoutEmptyLists(decoded), withoutEmptyLists(document));
     });
