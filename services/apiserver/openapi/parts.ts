@@ -31,6 +31,7 @@ const VERSION: PlainRead = {
   operationId: 'getCodeVersion',
   description: 'Tell the release of this server.',
   answer: 'version.Info',
+  types: ['application/json'],
 };
 
 /** The parts of what is served, in its order. */

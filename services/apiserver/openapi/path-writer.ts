@@ -25,6 +25,8 @@ export interface PlainRead {
   readonly description: string;
   /** Key of the type that is answered. */
   readonly answer: string;
+  /** Absent: all that objects come in. */
+  readonly types?: readonly string[];
 }
 
 const [JSON_TYPE, YAML_TYPE] = ['application/json', 'application/yaml'];
@@ -83,13 +85,13 @@ export class PathWriter {
     return Object.fromEntries([...this.#paths].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  addRead({ path, tag, operationId, description, answer }: PlainRead): void {
+  addRead({ path, tag, operationId, description, answer, types = this.#objectTypes }: PlainRead): void {
     const operation = this.#d.dialect.operation({
       tags: [tag],
       operationId,
       description,
       query: [],
-      answers: [this.#answer(200, answer, this.#objectTypes), UNAUTHORIZED],
+      answers: [this.#answer(200, answer, types), UNAUTHORIZED],
       extensions: {},
     });
     this.#paths.set(path, { get: operation });
