@@ -215,7 +215,10 @@ describe('DocumentWriter', () => {
       const proxy = kubernetes.v2.paths[`${POD}/proxy/{path}`]!;
       assert.deepEqual(METHODS.filter((m) => m in proxy).sort(), [...METHODS].sort());
       assert.equal(proxy['head']!.operationId, 'connectCoreV1HeadNamespacedPodProxyWithPath');
-      assert.ok(query(operation('get', `${POD}/log`)).includes('tailLines'));
+      assert.deepEqual(query(operation('get', `${POD}/log`)), [
+        ...['container', 'follow', 'previous', 'sinceSeconds', 'sinceTime', 'timestamps', 'tailLines', 'limitBytes'],
+        'insecureSkipTLSVerifyBackend',
+      ]);
     });
 
     it('name the kinds that sub-resources take', () => {

@@ -72,14 +72,14 @@ export const DELETE_COLLECTION: readonly Parameter[] = [
 
 const TYPES: Readonly<Record<string, Parameter['type']>> = { bool: 'boolean', int32: 'integer', int64: 'integer' };
 
-/** The members of a type of options as a query has them. */
+/** The members of a type of options as a query has them, without those that a gate of a later release brings. */
 export function optionParameters(
   types: ReadonlyMap<string, TypeDeclaration>,
   descriptions: Descriptions,
   key: string,
 ): readonly Parameter[] {
   const { fields = [] } = types.get(key) ?? {};
-  const own = fields.filter((f) => f.inline !== true);
+  const own = fields.filter((f) => f.inline !== true && f.gate === undefined);
   return flattenedFields(types, { fields: own }).map(({ name, type }) => ({
     name,
     in: 'query',
