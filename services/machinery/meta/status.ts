@@ -204,7 +204,7 @@ export const field = {
   tooLong: (path: string, max: number): FieldError => ({
     reason: 'FieldValueTooLong',
     field: path,
-    message: `Too long: may not be more than ${max} bytes`,
+    message: `Too long: must have at most ${max} bytes`,
   }),
 } as const;
 

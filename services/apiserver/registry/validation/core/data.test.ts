@@ -28,7 +28,7 @@ describe('validation of config maps', () => {
 
   it('refuses more than a MiB', () => {
     assert.deepEqual(kind.onCreate({ ...map, data: { a: 'x'.repeat(1024 * 1024 - 1) } }), [
-      { reason: 'FieldValueTooLong', field: '', message: 'Too long: may not be more than 1048576 bytes' },
+      { reason: 'FieldValueTooLong', field: '', message: 'Too long: must have at most 1048576 bytes' },
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('validation of secrets', () => {
     const data = { a: Buffer.alloc(1024 * 1024 + 1).toString('base64') };
     assert.deepEqual(
       kind.onCreate({ ...secret, data }).map(({ field, message }) => `${field}: ${message}`),
-      ['data: Too long: may not be more than 1048576 bytes'],
+      ['data: Too long: must have at most 1048576 bytes'],
     );
   });
 });

@@ -17,4 +17,4 @@ export const PORT = 'must be between 1 and 65535, inclusive';
 export const FILE_MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
 export const AT_LEAST_0 = 'must be greater than or equal to 0';
 /** What is longer than that many bytes. */
-export const TOO_LONG = (bytes: number): string => `Too long: may not be more than ${bytes} bytes`;
+export const TOO_LONG = (bytes: number): string => `Too long: must have at most ${bytes} bytes`;

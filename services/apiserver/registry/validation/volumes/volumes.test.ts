@@ -156,7 +156,7 @@ describe('volumes of pods', () => {
       ],
       [{ ...source('storageos', {}) }, `${S}.storageos.volumeName`, 'Required value'],
       [{ ...source('cinder', { volumeID: 'a', secretRef: {} }) }, `${S}.cinder.secretRef.name`, 'Required value'],
-      [{ ...source('csi', { driver: 'x'.repeat(64) }) }, `${S}.csi.driver`, 'Too long: may not be more than 63 bytes'],
+      [{ ...source('csi', { driver: 'x'.repeat(64) }) }, `${S}.csi.driver`, 'Too long: must have at most 63 bytes'],
       [
         { ...source('ephemeral', { volumeClaimTemplate: { metadata: { name: 'a' }, spec: CLAIM } }) },
         `${S}.ephemeral.volumeClaimTemplate.metadata.name`,
