@@ -49,7 +49,7 @@ describe('scheduleProblem()', () => {
   it('takes time linear in the schedule', () => {
     const started = process.hrtime.bigint();
     for (const part of ['1,', '1-', '1/', ' ', '1 ', '0s']) scheduleProblem(`${part.repeat(500_000)}x`);
-    scheduleProblem(`@every ${'1h'.repeat(500_000)}x`);
+    for (const part of ['1h', '1', '.', '1.']) scheduleProblem(`@every ${part.repeat(500_000)}x`);
     assert.ok(process.hrtime.bigint() - started < 2_000_000_000n);
   });
 });

@@ -90,7 +90,7 @@ function checkDescriptor(text: string): void {
   if (problem !== undefined) throw new ScheduleProblem(`failed to parse duration ${text}: ${problem}`);
 }
 
-const DURATION = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
 const durationProblem = (text: string): string | undefined =>
   DURATION.test(text) ? undefined : `time: invalid duration ${JSON.stringify(text)}`;
