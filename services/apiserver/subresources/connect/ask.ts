@@ -24,36 +24,29 @@ export interface Reply {
 }
 
 /**
- * Asks over a connection that stands and is nobody else's.
+ * Asks over a connection that stands and is nobody else's. Whoever closes the connection ends the question.
  *
  * @throws {StatusError} ServiceUnavailable when no answer comes
- * @throws `signal.reason` if it fires first
  */
-export async function ask(socket: Socket, q: Question, signal: AbortSignal): Promise<Reply> {
+export async function ask(socket: Socket, q: Question): Promise<Reply> {
   const { method, path, headers } = q;
   const req = request({ createConnection: () => socket, setHost: false, method, path, headers });
   return new Promise((settle, reject) => {
     const idle = new IdleTimer(q.answerMs, () => fail(unreachable('timed out waiting for an answer')));
-    const onAbort = (): void => fail(signal.reason as Error);
-    const finish = (): void => {
-      idle.stop();
-      signal.removeEventListener('abort', onAbort);
-    };
     const fail = (err: Error): void => {
-      finish();
+      idle.stop();
       q.body?.unpipe(req);
       socket.destroy();
       reject(err);
     };
-    signal.addEventListener('abort', onAbort);
     // Stays for the time after the answer has begun: what goes wrong then shows in the answer.
     req.on('error', (err) => fail(unreachable(wordsOf(err), err)));
     req.once('response', (answer) => {
-      finish();
+      idle.stop();
       settle({ answer, upgraded: undefined });
     });
     req.once('upgrade', (answer, _socket, head) => {
-      finish();
+      idle.stop();
       settle({ answer, upgraded: head });
     });
     if (q.body === undefined) req.end();

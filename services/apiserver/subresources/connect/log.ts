@@ -33,11 +33,11 @@ const readLog =
     const path = `/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}`;
     const headers = { host: hostPort(target.host, target.port) };
     const { idleMs } = d.passing.limits;
-    await withConnection(d.passing, ctx, target, async (socket, signal) => {
+    await withConnection(d.passing, ctx, target, async (socket) => {
       const release = d.passing.streams.hold(() => socket.destroy());
       try {
         const question = { method: 'GET', path, headers, body: undefined, answerMs: idleMs };
-        const { answer } = await ask(socket, question, signal);
+        const { answer } = await ask(socket, question);
         if (answer.statusCode !== 200) throw await refusal(answer, request);
         await relay(ctx, answer, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' });
       } finally {

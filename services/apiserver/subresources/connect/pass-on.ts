@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { badRequest, StatusError } from '../../../machinery/meta/status.js';
@@ -39,6 +41,10 @@ export interface Passage {
   readonly answerMs: number;
 }
 
+/** Whether a client has gone before anybody listened for it. */
+const isOver = (res: ServerResponse | Http2ServerResponse): boolean =>
+  'stream' in res ? res.stream.destroyed : res.destroyed;
+
 /** Nobody was there to be answered: what servers behind a balancer count this as. */
 const CLIENT_WENT = 499;
 
@@ -52,11 +58,11 @@ export async function withConnection(
   { limits }: PassDeps,
   ctx: Context,
   target: Target,
-  work: (socket: Socket, signal: AbortSignal) => Promise<void>,
+  work: (socket: Socket) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort(new Error('The client went away')));
-  if (ctx.res.destroyed) gone.abort(new Error('The client went away'));
+  if (isOver(ctx.res)) gone.abort(new Error('The client went away'));
   const { signal } = gone;
   try {
     const socket = await dial(target, limits.connectMs, signal);
@@ -65,7 +71,7 @@ export async function withConnection(
     const onGone = (): void => void socket.destroy();
     signal.addEventListener('abort', onGone);
     try {
-      await work(socket, signal);
+      await work(socket);
     } finally {
       signal.removeEventListener('abort', onGone);
       socket.destroy();
@@ -83,8 +89,8 @@ export async function passOn(d: PassDeps, ctx: Context, p: Passage): Promise<voi
   if (upgrade !== undefined && bodyOf(ctx.req) !== 'none') {
     throw badRequest('A request that asks for another protocol must not have a body');
   }
-  return withConnection(d, ctx, p.target, async (socket, signal) => {
-    const { answer, upgraded } = await ask(socket, question(d, ctx, p, upgrade), signal);
+  return withConnection(d, ctx, p.target, async (socket) => {
+    const { answer, upgraded } = await ask(socket, question(d, ctx, p, upgrade));
     if (upgrade !== undefined && upgraded !== undefined) {
       return join(d, ctx, upgrade, { answer, upgraded }, socket);
     }

@@ -29,22 +29,17 @@ export function tunnel(a: Socket, b: Socket, idleMs: number): Tunnel {
   return { over: Promise.all([carry(a, b), carry(b, a)]).then(() => undefined), end };
 }
 
-/** Resolves when `from` is closed. */
+/** Resolves when `from` is closed. What it has sent by then is delivered, and `to` closed: that closes `from`, too. */
 async function carry(from: Socket, to: Socket): Promise<void> {
-  const close = (): void => {
-    to.destroySoon(); // with what is on its way
-    from.destroySoon();
-  };
+  const close = (): void => to.destroySoon();
   return new Promise((settle) => {
+    const over = (): void => {
+      close();
+      settle();
+    };
     from.on('error', () => undefined); // closes it, too
-    from.once('end', close).once('close', () => {
-      close();
-      settle();
-    });
+    from.once('end', close).once('close', over);
     from.pipe(to);
-    if (from.destroyed) {
-      close();
-      settle();
-    }
+    if (from.destroyed) over();
   });
 }
