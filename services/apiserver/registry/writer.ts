@@ -17,8 +17,12 @@ import { Lanes } from './lanes.js';
 import { keyOf, type StoredResource } from './resource.js';
 import { storedBytes } from './stored-bytes.js';
 
-/** How often a write starts again because somebody else was quicker. */
-const MAX_ATTEMPTS = 8;
+/**
+ * How often a write starts again because somebody else was quicker. Writers of one server take turns, so these are the
+ * writers of other servers: when two servers have many writes of one object in hand, each wins about every second time,
+ * and with eight tries one write in a few hundred would fail for nothing.
+ */
+const MAX_ATTEMPTS = 32;
 
 export interface WriterOptions {
   readonly store: KeyValueStore;
