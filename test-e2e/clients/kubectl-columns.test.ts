@@ -78,7 +78,10 @@ for (const name of ['kubernetes', 'platform'] as const) {
     it('several kinds at once, wide, by namespace, with labels and sorted', async () => {
       const kubectl = client();
       const wide = await kubectl.ok(['get', 'deployments', '-o', 'wide']);
-      assert.equal(words(wide.split('\n', 1)[0] ?? ''), 'NAME READY UP-TO-DATE AVAILABLE AGE CONTAINERS IMAGES SELECTOR');
+      assert.equal(
+        words(wide.split('\n', 1)[0] ?? ''),
+        'NAME READY UP-TO-DATE AVAILABLE AGE CONTAINERS IMAGES SELECTOR',
+      );
       const all = await kubectl.ok(['get', 'configmaps', '-A', '--show-labels', '--sort-by=.metadata.name']);
       assert.equal(words(all.split('\n', 1)[0] ?? ''), 'NAMESPACE NAME DATA AGE LABELS');
       assert.match(await kubectl.ok(['get', 'cm,secret', 'shown']), /configmap\/shown.*secret\/shown/s);

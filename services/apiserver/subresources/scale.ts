@@ -11,7 +11,7 @@ import { dryRunParameter, resourceVersionParameter } from '../verbs/parameters.j
 import { readPatch } from '../verbs/patch.js';
 import { answerKind } from './answers.js';
 import { decodeKind, readKind, type Kind } from './bodies.js';
-import type { OperationDeps, OperationVerbs } from './table.js';
+import type { OperationDeps, OperationVerbs } from './types.js';
 
 const SCALE: Kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 

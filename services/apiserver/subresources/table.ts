@@ -1,31 +1,13 @@
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { RequestVerb } from '../pipeline/request.js';
-import type { Operation, Operations } from '../pipeline/verb.js';
-import type { ResourceTable } from '../registry/resources.js';
-import type { VerbDeps } from '../verbs/types.js';
-
+import type { Operations } from '../pipeline/verb.js';
 import { bindings, podBinding } from './binding.js';
 import { log } from './connect/log.js';
-import type { NodeAgents } from './connect/nodes.js';
-import type { PassDeps } from './connect/pass-on.js';
 import { nodeProxy, podProxy, serviceProxy } from './connect/proxy.js';
 import { attach, exec, portForward } from './connect/sessions.js';
 import { eviction } from './eviction.js';
 import { scale } from './scale.js';
-import type { TokenIssuer } from './tokens/issuer.js';
 import { accountToken } from './tokens/token.js';
-
-/** What operations are made of. */
-export interface OperationDeps extends VerbDeps {
-  readonly resources: ResourceTable;
-  readonly passing: PassDeps;
-  readonly nodeAgents: NodeAgents;
-  /** undefined: no tokens are issued. */
-  readonly tokens: TokenIssuer | undefined;
-}
-
-/** Who answers which verb. */
-export type OperationVerbs = Partial<Readonly<Record<RequestVerb, Operation>>>;
+import type { OperationDeps, OperationVerbs } from './types.js';
 
 /** By group and by `<resource>` or `<resource>/<subresource>`. One file each, one line here. */
 const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Record<string, OperationVerbs>>>> => ({

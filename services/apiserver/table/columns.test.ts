@@ -162,7 +162,10 @@ describe('columnsOf()', () => {
     assert.equal(targets([external({ value: '7' })], [{ external: { current: { value: '6' } } }]), '6/7');
     assert.equal(targets([{ type: 'Pods', pods: { target: { averageValue: '4' } } }]), '<unknown>/4');
     assert.equal(targets([{ type: 'constructor' }]), '<unknown type>');
-    assert.equal(targets(Array.from({ length: 4 }, () => resource({}))), '<unknown>/<auto>, <unknown>/<auto> + 2 more...');
+    assert.equal(
+      targets(Array.from({ length: 4 }, () => resource({}))),
+      '<unknown>/<auto>, <unknown>/<auto> + 2 more...',
+    );
   });
 
   it('shows services', () => {

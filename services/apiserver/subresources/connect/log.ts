@@ -3,7 +3,7 @@ import { badRequest, notFound, REASONS, StatusError, type Reason } from '../../.
 import type { ResourceRequest } from '../../pipeline/request.js';
 import type { Operation } from '../../pipeline/verb.js';
 import { booleanParameter } from '../../verbs/parameters.js';
-import type { OperationDeps, OperationVerbs } from '../table.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
 import { ask } from './ask.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';

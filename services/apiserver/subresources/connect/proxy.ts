@@ -3,7 +3,7 @@ import type { Context, RequestVerb, ResourceRequest } from '../../pipeline/reque
 import type { Operation } from '../../pipeline/verb.js';
 import { proxiedUrl } from '../../pipeline/request-info.js';
 import { upgradeOf } from '../../http/upgrade.js';
-import type { OperationDeps, OperationVerbs } from '../table.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
 import { nodeTarget } from './nodes.js';
 import { passOn } from './pass-on.js';
 import { podTarget } from './pods.js';

@@ -3,7 +3,7 @@ import type { ResourceRequest } from '../../pipeline/request.js';
 import type { Operation } from '../../pipeline/verb.js';
 import { upgradeOf } from '../../http/upgrade.js';
 import { booleanParameter } from '../../verbs/parameters.js';
-import type { OperationDeps, OperationVerbs } from '../table.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';
 import { objectOf, type PodParts } from './objects.js';

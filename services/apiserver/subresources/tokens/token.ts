@@ -9,7 +9,7 @@ import { dryRunParameter } from '../../verbs/parameters.js';
 import { answerKind } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import { objectOf, type PodParts } from '../connect/objects.js';
-import type { OperationDeps, OperationVerbs } from '../table.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
 import { claimsOf, type TokenContent } from './claims.js';
 import type { TokenIssuer } from './issuer.js';
 

@@ -1,0 +1,90 @@
+import Koa from 'koa';
+import { AdmissionChain } from './admission/chain.js';
+import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle.js';
+import { clientCertificates } from './authentication/client-certificate.js';
+import { tokenFile } from './authentication/token-file.js';
+import type { Authenticator } from './authentication/types.js';
+import { allowAuthenticated, allowPublicPaths } from './authorization/authenticated.js';
+import { authorizeBy } from './authorization/stage.js';
+import type { Core } from './core.js';
+import { pathRoutes } from './discovery/routes.js';
+import type { HealthChecks } from './health/health-checks.js';
+import type { Log } from './log.js';
+import type { ApiServerMetrics } from './metrics/metrics.js';
+import type { ApiServerOptions } from './options.js';
+import { stages } from './pipeline/index.js';
+import type { RequestState } from './pipeline/request.js';
+import { operationParts } from './subresources/options.js';
+import { operations } from './subresources/table.js';
+import { Bodies } from './verbs/decode-body.js';
+import { verbTable } from './verbs/table.js';
+
+export interface ApplicationDeps {
+  readonly log: Log;
+  /** `major.minor.patch` of the product. */
+  readonly version: string;
+  readonly core: Core;
+  readonly health: HealthChecks;
+  readonly metrics: ApiServerMetrics;
+}
+
+/** Answers every request: the stages of the pipeline with what they work with. */
+export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  app.silent = true; // failures are logged by the outermost stage
+  const authorize = authorizeBy([allowPublicPaths, allowAuthenticated]);
+  const verbDeps = {
+    ...core,
+    authorize,
+    watchMetrics: metrics.watches,
+    admission: admissionChain(core),
+    bodies: new Bodies({
+      limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
+      catalog: core.catalog,
+      protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
+    }),
+  };
+  const { limits, ...parts } = operationParts(o);
+  const passing = { limits, streams: core.streams, words: core.vocabulary.protocols };
+  const pipeline = stages({
+    log: d.log,
+    api: core.api,
+    vocabulary: core.vocabulary,
+    metrics: metrics.requests,
+    deprecatedApis: metrics.deprecatedApis,
+    authenticators: authenticators(o),
+    authorize,
+    loaded: () => core.feed.loaded,
+    resources: core.resources,
+    verbs: verbTable(verbDeps),
+    operations: operations({ ...verbDeps, ...parts, passing }),
+    paths: pathRoutes({
+      ...core,
+      health,
+      metrics,
+      version: d.version,
+      returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,
+    }),
+  });
+  for (const stage of pipeline) app.use(stage);
+  return app;
+}
+
+function authenticators({ clientCaFile, tokenAuthFile }: ApiServerOptions): Authenticator[] {
+  return [
+    ...(clientCaFile === '' ? [] : [clientCertificates]),
+    ...(tokenAuthFile === '' ? [] : [tokenFile(tokenAuthFile)]),
+  ];
+}
+
+function admissionChain({ resources, reader, vocabulary }: Core): AdmissionChain {
+  const namespaces = resources.stored('', 'namespaces');
+  if (namespaces === undefined) throw new Error('No declaration of namespaces');
+  return new AdmissionChain([
+    namespaceLifecycle({
+      vocabulary,
+      cachedPhase: (name) => namespaces.cache.get(`${namespaces.cache.keys.prefix}${name}`)?.field('status.phase'),
+      storedPhase: async (name) => (await reader.getStored(namespaces, '', name)).field('status.phase'),
+    }),
+  ]);
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCompactor } from '../storage/compactor/compactor.js';
+import type { KeyValueStore } from '../storage/store.js';
+import type { Core } from './core.js';
+import type { PlatformEndpoints } from './endpoints/platform-endpoints.js';
+import type { Log } from './log.js';
+import type { ApiServerOptions } from './options.js';
+import { bootstrapNamespaces } from './registry/bootstrap.js';
+import { runClaimRepair } from './registry/claims-repair.js';
+
+export interface BackgroundDeps {
+  readonly log: Log;
+  readonly core: Core;
+  readonly store: KeyValueStore;
+  readonly endpoints: PlatformEndpoints;
+  /** The server cannot go on; the process has to end. */
+  readonly onFatal: (err: Error) => void;
+}
+
+/** The loops of the process. Resolves when all have ended, which they do when `signal` fires. */
+export async function runInBackground(
+  { etcdCompactionIntervalMs: intervalMs }: ApiServerOptions,
+  d: BackgroundDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log, core, store, onFatal } = d;
+  const loops = [core.feed.run(signal), lookAfter(d, signal)];
+  if (intervalMs > 0) {
+    loops.push(runCompactor({ store, key: core.keys.internal('compaction'), intervalMs, log }, signal));
+  }
+  try {
+    await Promise.all(loops);
+  } catch (err) {
+    if (!signal.aborted) onFatal(err as Error);
+  }
+}
+
+/** What every server does for all, once the first objects are there. Nobody waits for it. */
+async function lookAfter({ core, store, endpoints, log }: BackgroundDeps, signal: AbortSignal): Promise<void> {
+  await bootstrap(core, log, signal);
+  const claims = {
+    store,
+    claimKey: core.keys.claim,
+    reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
+    log,
+  };
+  await Promise.all([endpoints.run(signal), runClaimRepair(claims, core.resources.allStored(), signal)]);
+}
+
+const BOOTSTRAP_RETRY_MS = 500;
+/** Asked again after an await: the compiler takes the answer from before it. */
+const fired = (signal: AbortSignal): boolean => signal.aborted;
+
+async function bootstrap(core: Core, log: Log, signal: AbortSignal): Promise<void> {
+  const namespaces = core.resources.stored('', 'namespaces');
+  while (!signal.aborted && !core.state.bootstrapped) {
+    try {
+      await core.feed.whenLoaded(signal);
+      if (namespaces !== undefined) await bootstrapNamespaces(namespaces, core.writer, core.vocabulary);
+      core.state.bootstrapped = true;
+    } catch (err) {
+      if (fired(signal)) return;
+      log.warn('First namespaces could not be made yet', { err });
+      await sleep(BOOTSTRAP_RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { KeyValueStore } from '../../storage/store.js';
+import type { Core } from '../core.js';
+import type { ApiServerOptions } from '../options.js';
+import { HealthChecks } from './health-checks.js';
+
+/** What makes a server healthy, live and ready. */
+export function healthChecks(o: ApiServerOptions, core: Core, store: KeyValueStore): HealthChecks {
+  const health = new HealthChecks({ livezGracePeriodMs: o.livezGracePeriodMs });
+  const { feed, state } = core;
+  const everywhere = ['healthz', 'livez', 'readyz'] as const;
+  health.add({ name: 'log', endpoints: everywhere, check: () => true });
+  health.add({
+    name: 'etcd',
+    endpoints: ['healthz', 'readyz'], // not livez: a restart does not bring the store back
+    check: async (signal) => feed.ready && (await store.head(signal)) > 0,
+  });
+  health.add({ name: 'change-feed', endpoints: everywhere, check: () => feed.sound });
+  health.add({ name: 'informer-sync', endpoints: ['readyz'], check: () => feed.loaded });
+  health.add({
+    name: 'poststarthook/bootstrap-system-namespaces',
+    endpoints: everywhere,
+    check: () => state.bootstrapped,
+  });
+  health.add({ name: 'shutdown', endpoints: ['readyz'], check: () => !state.stopping });
+  return health;
+}

@@ -1,0 +1,19 @@
+import type { RequestVerb } from '../pipeline/request.js';
+import type { Operation } from '../pipeline/verb.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { VerbDeps } from '../verbs/types.js';
+import type { NodeAgents } from './connect/nodes.js';
+import type { PassDeps } from './connect/pass-on.js';
+import type { TokenIssuer } from './tokens/issuer.js';
+
+/** What operations are made of. */
+export interface OperationDeps extends VerbDeps {
+  readonly resources: ResourceTable;
+  readonly passing: PassDeps;
+  readonly nodeAgents: NodeAgents;
+  /** undefined: no tokens are issued. */
+  readonly tokens: TokenIssuer | undefined;
+}
+
+/** Who answers which verb. */
+export type OperationVerbs = Partial<Readonly<Record<RequestVerb, Operation>>>;
