@@ -1,24 +1,14 @@
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
-interface Algorithm {
-  /** As headers of tokens name it (RFC 7518, 3.1). */
-  readonly alg: string;
-  readonly hash: string;
-}
-
-/** How a key signs, by what it is. */
-const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
-  rsa: { alg: 'RS256', hash: 'sha256' },
-  prime256v1: { alg: 'ES256', hash: 'sha256' },
-  secp384r1: { alg: 'ES384', hash: 'sha384' },
-  secp521r1: { alg: 'ES512', hash: 'sha512' },
+/** How a key signs, by what it is: as headers of tokens name it (RFC 7518, 3.1). */
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  rsa: 'RS256',
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
 };
 /** Shorter ones can be guessed (RFC 7518, 3.3). */
 const LEAST_RSA_BITS = 2048;
-
-const signAsync = promisify(sign);
-const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** Signs claims: the compact form of a JSON Web Signature (RFC 7515, 7.1). */
 export interface TokenSigner {
@@ -32,18 +22,16 @@ export interface TokenSigner {
 export function tokenSigner(pem: string): TokenSigner {
   const key = privateKey(pem);
   const kind = key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType ?? '';
-  const algorithm = Object.hasOwn(ALGORITHMS, kind) ? ALGORITHMS[kind] : undefined;
-  if (algorithm === undefined) throw new Error(`a key of type ${kind} cannot sign tokens; RSA or EC is needed`);
+  const alg = Object.hasOwn(ALGORITHMS, kind) ? ALGORITHMS[kind] : undefined;
+  if (alg === undefined) throw new Error(`a key of type ${kind} cannot sign tokens; RSA or EC is needed`);
   if ((key.asymmetricKeyDetails?.modulusLength ?? LEAST_RSA_BITS) < LEAST_RSA_BITS) {
     throw new Error(`an RSA key of less than ${LEAST_RSA_BITS} bits cannot sign tokens`);
   }
-  const { alg, hash } = algorithm;
-  const header = encoded({ alg, kid: keyId(key) });
+  const header = { alg, kid: keyId(key) };
   return {
     sign: async (claims) => {
-      const content = `${header}.${encoded(claims)}`;
-      const signature = await signAsync(hash, Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
-      return `${content}.${signature.toString('base64url')}`;
+      const { CompactSign } = await import('jose'); // few servers issue tokens, and it is slow to load
+      return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(key);
     },
   };
 }
