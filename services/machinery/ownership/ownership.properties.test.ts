@@ -74,6 +74,17 @@ function shorten(object: Body, place: string): void {
   visit(object, '');
 }
 
+/**
+ * With the keys of items that may be left out, for they have a default: who writes one out changes nothing that the item
+ * is, and it stays when he lets go, as part of the item's name.
+ */
+const withKeys = (object: unknown): unknown =>
+  JSON.parse(JSON.stringify(object), (_key, node: unknown) =>
+    Array.isArray(node) ? node.map((item: unknown) => (isPort(item) ? { protocol: 'TCP', ...item } : item)) : node,
+  );
+const isPort = (item: unknown): item is object =>
+  typeof item === 'object' && item !== null && ('port' in item || 'containerPort' in item);
+
 const bytes = (value: unknown): string => JSON.stringify(value);
 const covers = (all: FieldsTree, part: FieldsTree): boolean => isEmpty(difference(part, all));
 const ownedBy = (s: Scene): FieldsTree => s.managers.reduce((sum, e) => union(sum, e.fieldsV1), NO_FIELDS);
@@ -140,7 +151,7 @@ describe('applying', () => {
       s.apply('two', b, { force: true });
       s.apply('one', a, { force: true });
       s.apply('two', { apiVersion: b['apiVersion'], kind: b['kind'], metadata: { name: 'x' } });
-      assert.equal(sorted(s.object), sorted(JSON.parse(before)));
+      assert.equal(sorted(withKeys(s.object)), sorted(withKeys(JSON.parse(before))));
       assert.deepEqual(
         s.managers.map((e) => e.fieldsV1),
         managers.map((e) => e.fieldsV1),
