@@ -62,7 +62,7 @@ export type ViewName = 'object' | 'metadata' | 'table';
 /** How to answer a request about objects. */
 export interface Form {
   readonly view: ViewName;
-  /** What a table or partial object says it is, in the client's own word: `meta.platform.io/v1`; '' for the object itself. */
+  /** What a table or partial object says it is: the meta group in the client's own word; '' for the object itself. */
   readonly apiVersion: string;
   readonly encoding: 'json' | 'yaml' | 'protobuf';
   /** The media type to answer with; of Protobuf the one that the client named. */
