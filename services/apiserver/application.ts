@@ -1,10 +1,8 @@
 import Koa from 'koa';
 import { AdmissionChain } from './admission/chain.js';
 import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle.js';
-import { clientCertificates } from './authentication/client-certificate.js';
-import { tokenFile } from './authentication/token-file.js';
-import type { Authenticator } from './authentication/types.js';
-import { allowAuthenticated, allowPublicPaths } from './authorization/authenticated.js';
+import { openAuthentication } from './authentication/open.js';
+import { openAuthorization } from './authorization/open.js';
 import { authorizeBy } from './authorization/stage.js';
 import type { Core } from './core.js';
 import { pathRoutes } from './discovery/routes.js';
@@ -32,10 +30,11 @@ export interface ApplicationDeps {
 export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const authorize = authorizeBy([allowPublicPaths, allowAuthenticated]);
+  const { authenticators } = openAuthentication(o);
+  const { authorizers } = openAuthorization(o);
   const verbDeps = {
     ...core,
-    authorize,
+    authorize: authorizeBy(authorizers),
     watchMetrics: metrics.watches,
     admission: admissionChain(core),
     bodies: new Bodies({
@@ -52,8 +51,8 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,
-    authenticators: authenticators(o),
-    authorize,
+    authentication: { authenticators, anonymous: o.anonymousAuth, log: d.log, onRefused: () => undefined },
+    authorizers,
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),
@@ -68,13 +67,6 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
   });
   for (const stage of pipeline) app.use(stage);
   return app;
-}
-
-function authenticators({ clientCaFile, tokenAuthFile }: ApiServerOptions): Authenticator[] {
-  return [
-    ...(clientCaFile === '' ? [] : [clientCertificates]),
-    ...(tokenAuthFile === '' ? [] : [tokenFile(tokenAuthFile)]),
-  ];
 }
 
 function admissionChain({ resources, reader, vocabulary }: Core): AdmissionChain {

@@ -1,6 +1,10 @@
 import { gatesHelp } from '../machinery/features/feature-gates.js';
 import { PREVIOUS_RELEASE } from '../machinery/types/release.js';
 import type { FlagTable, OptionsOf } from '../machinery/flags/flags.js';
+import { AUDIT_FLAGS } from './options/audit.js';
+import { AUTHENTICATION_FLAGS } from './options/authentication.js';
+import { AUTHORIZATION_FLAGS } from './options/authorization.js';
+import { FLOW_CONTROL_FLAGS } from './options/flow-control.js';
 
 /** The flags of the API server. Every process that runs one takes them all. */
 export const API_SERVER_FLAGS = {
@@ -92,48 +96,10 @@ export const API_SERVER_FLAGS = {
     help: 'serving certificate; read again when it changes',
   },
   tlsKeyFile: { flag: 'tls-private-key-file', type: 'string', metavar: 'FILE', help: 'key of the serving certificate' },
-  clientCaFile: {
-    flag: 'client-ca-file',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'authorities of client certificates; read again when it changes',
-  },
-  tokenAuthFile: {
-    flag: 'token-auth-file',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'static tokens: lines of token,user,uid,"groups"',
-  },
-  serviceAccountIssuer: {
-    flag: 'service-account-issuer',
-    type: 'list',
-    metavar: 'URL,...',
-    help: 'who issues tokens of service accounts, as the tokens say; the first one issues, the others are former ones',
-  },
-  serviceAccountSigningKeyFile: {
-    flag: 'service-account-signing-key-file',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'private RSA or EC key that signs tokens of service accounts; without it none are issued',
-  },
-  serviceAccountMaxTokenExpirationMs: {
-    flag: 'service-account-max-token-expiration',
-    type: 'duration',
-    default: '0s',
-    help: 'longest that a token may be good for, whatever is asked; at least 1h, 0 for no bound',
-  },
-  serviceAccountExtendTokenExpiration: {
-    flag: 'service-account-extend-token-expiration',
-    type: 'bool',
-    default: 'true',
-    help: 'tokens that agents of nodes ask for in the name of pods are good for a year, and tell when an hour is over',
-  },
-  apiAudiences: {
-    flag: 'api-audiences',
-    type: 'list',
-    metavar: 'NAME,...',
-    help: 'whom tokens for this server are meant for; by default its issuer',
-  },
+  ...AUTHENTICATION_FLAGS,
+  ...AUTHORIZATION_FLAGS,
+  ...AUDIT_FLAGS,
+  ...FLOW_CONTROL_FLAGS,
   nodeAgentCaFile: {
     flag: 'nodeagent-certificate-authority',
     type: 'string',

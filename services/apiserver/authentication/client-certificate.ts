@@ -1,12 +1,12 @@
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { Context, UserInfo } from '../pipeline/request.js';
-import type { Authenticator } from './types.js';
+import type { Context } from '../pipeline/request.js';
+import type { Authenticator, Identity } from './types.js';
 
 /** What is asked of a connection; the listener speaks TLS only. */
 type Peer = Pick<TLSSocket, 'authorized' | 'getPeerCertificate'>;
 
 /** A certificate is looked at once for each connection. `null`: the connection has none that counts. */
-const known = new WeakMap<Peer, UserInfo | null>();
+const known = new WeakMap<Peer, Identity | null>();
 
 /** Certificates that the listener's TLS has verified: CN is the user's name, each O a group. */
 export const clientCertificates: Authenticator = {
@@ -26,12 +26,12 @@ function socketOf(ctx: Context): Peer {
   return (session?.socket ?? req.socket) as Peer;
 }
 
-function userOf(socket: Peer): UserInfo | undefined {
+function userOf(socket: Peer): Identity | undefined {
   if (!socket.authorized) return undefined;
   const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
   const name = all(subject?.CN)[0] ?? '';
   if (name === '') return undefined;
-  return { name, uid: '', groups: all(subject?.O), extra: {} };
+  return { user: { name, uid: '', groups: all(subject?.O), extra: {} } };
 }
 
 /** Node gives one value as a string and several as a list. */

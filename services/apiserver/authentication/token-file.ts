@@ -1,42 +1,29 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { UserInfo } from '../pipeline/request.js';
-import type { Authenticator } from './types.js';
-import { unauthorized } from './union.js';
+import type { Identity, TokenAuthenticator } from './types.js';
 
-const BEARER = /^Bearer ([^\s]+)$/i;
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 /**
- * Static tokens of a file with lines `token,user,uid,"group1,group2"`. Tokens are kept and compared as digests, so
- * neither memory nor time tells them.
+ * Static tokens of a file with lines `token,user,uid,"group1,group2"` (spec 2, 5.3). Tokens are kept and compared as
+ * digests, so neither memory nor time tells them.
  *
  * @throws {Error} Naming the line, when the file is malformed.
  */
-export function tokenFile(path: string): Authenticator {
+export function tokenFile(path: string): TokenAuthenticator {
   const users = parseTokenFile(readFileSync(path, 'utf8'), path);
-  return {
-    name: 'token-file',
-    authenticate: (ctx) => {
-      const header = ctx.get('Authorization');
-      if (header === '') return undefined;
-      const token = BEARER.exec(header)?.[1];
-      const user = token === undefined ? undefined : users.get(digest(token));
-      if (user === undefined) throw unauthorized();
-      return user;
-    },
-  };
+  return { name: 'token-file', authenticateToken: (token) => users.get(digest(token)) };
 }
 
-function parseTokenFile(text: string, path: string): Map<string, UserInfo> {
-  const users = new Map<string, UserInfo>();
+function parseTokenFile(text: string, path: string): Map<string, Identity> {
+  const users = new Map<string, Identity>();
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [token = '', name = '', uid = '', groups = ''] = columns(line);
     if (token === '' || name === '')
       throw new Error(`${path}:${i + 1}: a line is token,user,uid and optionally "groups"`);
     const named = groups.split(',').map((g) => g.trim());
-    users.set(digest(token), { name, uid, groups: named.filter((g) => g !== ''), extra: {} });
+    users.set(digest(token), { user: { name, uid, groups: named.filter((g) => g !== ''), extra: {} } });
   }
   return users;
 }

@@ -1,43 +1,72 @@
 import { StatusError } from '../../machinery/meta/status.js';
-import type { RequestInfo, Stage, UserInfo } from '../pipeline/request.js';
-import type { Authorizer } from './types.js';
+import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
+import type { Attributes, Authorizer, Decision } from './types.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
-export type Authorize = (user: UserInfo, info: RequestInfo) => Promise<void>;
+export type Authorize = (user: UserInfo, attributes: Attributes) => Promise<void>;
 
-/** The first authorizer with an opinion decides. None has one: refused. */
+/** The first authorizer with an opinion decides. When none has one, the reasons and errors of all are told. */
+export async function decide(
+  authorizers: readonly Authorizer[],
+  user: UserInfo,
+  attributes: Attributes,
+): Promise<Decision> {
+  const reasons: string[] = [];
+  const errors: string[] = [];
+  for (const authorizer of authorizers) {
+    const answer = authorizer.authorize(user, attributes);
+    const decision = answer instanceof Promise ? await answer : answer; // most answer at once
+    if (decision.decision !== 'noOpinion') return decision;
+    if (decision.reason !== '') reasons.push(decision.reason);
+    if (decision.error !== undefined) errors.push(decision.error);
+  }
+  const reason = reasons.join('\n');
+  return { decision: 'noOpinion', reason, ...(errors.length === 0 ? {} : { error: errors.join(', ') }) };
+}
+
 export const authorizeBy =
   (authorizers: readonly Authorizer[]): Authorize =>
-  async (user, info) => {
-    for (const authorizer of authorizers) {
-      const answer = authorizer.authorize(user, info);
-      const { decision, reason } = answer instanceof Promise ? await answer : answer;
-      if (decision === 'allow') return;
-      if (decision === 'deny') throw refusal(user, info, reason);
-    }
-    throw refusal(user, info, '');
+  async (user, attributes) => {
+    const { decision, reason } = await decide(authorizers, user, attributes);
+    if (decision !== 'allow') throw refusal(user, attributes, reason);
   };
 
+/** Names of what the audit is told. */
+export interface DecisionAnnotations {
+  readonly decision: string;
+  readonly reason: string;
+}
+
+/** Refuses whoever may not do what the request says, and tells the audit why somebody may. */
 export const authorization =
-  (authorize: Authorize): Stage =>
+  (authorizers: readonly Authorizer[], names: DecisionAnnotations): Stage =>
   async (ctx, next) => {
-    const { user, info } = ctx.state;
-    await authorize(user, info);
+    const { user, info, audit } = ctx.state;
+    const { decision, reason } = await decide(authorizers, user, info);
+    const allowed = decision === 'allow';
+    if (audit !== undefined) {
+      annotate(ctx.state, { [names.decision]: allowed ? 'allow' : 'forbid', [names.reason]: reason });
+    }
+    if (!allowed) throw refusal(user, info, reason);
     await next();
   };
 
 /** 403 with the sentence that clients know. */
-function refusal(user: UserInfo, info: RequestInfo, reason: string): StatusError {
+export function refusal(user: UserInfo, attributes: Attributes, reason: string): StatusError {
   const why = reason === '' ? '' : `: ${reason}`;
-  if (info.kind === 'path') {
-    return new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"${why}`);
+  if (attributes.kind === 'path') {
+    const { verb, path } = attributes;
+    return new StatusError(
+      'Forbidden',
+      `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}${why}`,
+    );
   }
-  const { group, resource, subresource, name, namespace, verb } = info;
+  const { group, resource, subresource, name, namespace, verb } = attributes;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   const qualified = group === '' ? resource : `${resource}.${group}`;
   const message =
-    `${qualified}${name === '' ? '' : ` "${name}"`} is forbidden: User "${user.name}" cannot ${verb} resource ` +
+    `${qualified}${name === '' ? '' : ` "${name}"`} is forbidden: User ${JSON.stringify(user.name)} cannot ${verb} resource ` +
     `"${what}" in API group "${group}" ${where}${why}`;
   return new StatusError('Forbidden', message, {
     details: { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource },

@@ -1,6 +1,7 @@
 import { hasStoragePrefix } from '../../machinery/codec/encode.js';
 import type { StoreEvent } from '../../storage/store.js';
 import { CachedObject, type ObjectLayout } from './cached-object.js';
+import type { CacheFollower } from './follow.js';
 import { Change, History, type HistoryBudget } from './history.js';
 import { OrderedObjects, type Snapshot } from './ordered.js';
 import { Snapshots } from './snapshots.js';
@@ -58,6 +59,7 @@ export class ResourceCache {
   #changedAt = 0;
   /** Objects that this process wrote and will see on the feed: encoded once for the response and the cache. */
   readonly #expected = new Map<string, CachedObject>();
+  readonly #followers: CacheFollower[] = [];
 
   constructor(keys: ResourceKeys, layout: ObjectLayout, form: StoredForm, budget: HistoryBudget) {
     this.keys = keys;
@@ -116,6 +118,16 @@ export class ResourceCache {
     this.#expected.set(object.key, object);
   }
 
+  /** Every object, in no particular order. */
+  objects(): Iterable<CachedObject> {
+    return this.#byKey.values();
+  }
+
+  /** From now on; see `follow`. */
+  followBy(follower: CacheFollower): void {
+    this.#followers.push(follower);
+  }
+
   /** Takes the whole state anew; watchers have to start over. */
   load(objects: readonly CachedObject[], revision: number): void {
     this.#byKey = new Map(objects.map((o) => [o.key, o]));
@@ -125,6 +137,7 @@ export class ResourceCache {
     this.#changedAt = revision;
     this.#snapshots.clear();
     this.#expected.clear();
+    for (const follower of this.#followers) follower.loaded(this.objects());
     this.history.restart(revision);
     this.watchers.expireAll();
   }
@@ -144,6 +157,7 @@ export class ResourceCache {
       this.#ordered.delete(event.key);
     }
     const change = new Change(object, previous, event.type === 'delete', this.#budget.now());
+    for (const follower of this.#followers) follower.changed(change);
     this.history.append(change);
     this.watchers.collect(change);
   }

@@ -2,7 +2,7 @@ import type { ResourceDeclaration } from '../../machinery/types/declarations.js'
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { addWarnings } from '../http/warnings.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
-import type { Stage } from './request.js';
+import { annotate, type Stage } from './request.js';
 
 /** Tells everybody who uses a deprecated version: the client, whoever scrapes, and the audit (spec 1, 9.2). */
 export const deprecation =
@@ -13,11 +13,10 @@ export const deprecation =
     const { declaration, subresource } = info;
     addWarnings(ctx, [deprecationWarning(declaration)]);
     metrics.requested(declaration, subresource);
-    ctx.state.auditAnnotations = {
-      ...ctx.state.auditAnnotations,
+    annotate(ctx.state, {
       [deprecatedAnnotation]: 'true',
       ...(declaration.removed === undefined ? {} : { [removedReleaseAnnotation]: declaration.removed }),
-    };
+    });
     return next();
   };
 

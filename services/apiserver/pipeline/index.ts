@@ -1,7 +1,7 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import { authentication } from '../authentication/union.js';
-import type { Authenticator } from '../authentication/types.js';
-import { authorization, type Authorize } from '../authorization/stage.js';
+import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
+import { authorization } from '../authorization/stage.js';
+import type { Authorizer } from '../authorization/types.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { ResourceTable } from '../registry/resources.js';
@@ -20,8 +20,8 @@ export interface StageDeps {
   readonly vocabulary: Vocabulary;
   readonly metrics: RequestMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
-  readonly authenticators: readonly Authenticator[];
-  readonly authorize: Authorize;
+  readonly authentication: AuthenticationDeps;
+  readonly authorizers: readonly Authorizer[];
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -36,8 +36,8 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   respondToErrors(d.log), // whatever is thrown below becomes a Status body
   requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
-  authentication(d.authenticators), // sets state.user
-  authorization(d.authorize),
+  authentication(d.authentication), // sets state.user
+  authorization(d.authorizers, d.vocabulary.auditAnnotations),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before
   d.paths,

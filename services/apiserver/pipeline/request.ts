@@ -51,9 +51,27 @@ export interface RequestState {
   info: RequestInfo;
   /** The query's members; several values of one name: the first counts. */
   query: URLSearchParams;
+  /** Who asks, or whom he asks to act as. */
   user: UserInfo;
-  /** What the stages have to say to the audit. */
+  /** Who asks, when he acts as somebody else. */
+  impersonator?: UserInfo;
+  /** What the stages have to say to the audit; see `annotate`. */
   auditAnnotations?: Readonly<Record<string, string>>;
+  /** Takes what was sent and answered; absent when the audit does not tell of it. */
+  audit?: RequestAudit;
+}
+
+/** What is told of one request. */
+export interface RequestAudit {
+  /** The body as it came, and its media type. */
+  sent(body: Buffer, type: string): void;
+  /** The body of the answer as it goes out, before it is compressed, and its media type. */
+  answered(body: Buffer, type: string): void;
+}
+
+/** Says something to the audit about a request. */
+export function annotate(state: RequestState, annotations: Readonly<Record<string, string>>): void {
+  state.auditAnnotations = { ...state.auditAnnotations, ...annotations };
 }
 
 export type Stage = Koa.Middleware<RequestState>;

@@ -23,7 +23,7 @@ interface FlagBase<T extends keyof FlagTypes> {
   /** For numbers and durations, as it would be written. */
   readonly min?: string;
   readonly max?: string;
-  /** The values that are allowed. */
+  /** The values that are allowed; for a list, its members. */
   readonly choices?: readonly string[];
   /** The release since which it should not be used, and what to do instead. */
   readonly deprecated?: { readonly since: string; readonly instead: string };
@@ -100,8 +100,10 @@ const splitList = (text: string): string[] =>
     .filter((item) => item !== '');
 
 function checkChoice(flag: Flag, text: string): void {
-  if (flag.choices === undefined || flag.choices.includes(text)) return;
-  throw wrong(flag, text, `choose one of ${flag.choices.join(', ')}`);
+  const { choices } = flag;
+  if (choices === undefined) return;
+  if ((flag.type === 'list' ? splitList(text) : [text]).every((one) => choices.includes(one))) return;
+  throw wrong(flag, text, `choose one of ${choices.join(', ')}`);
 }
 
 function readBool(flag: Flag, text: string): boolean {

@@ -1,0 +1,97 @@
+import { StatusError } from '../../machinery/meta/status.js';
+import { addWarnings } from '../http/warnings.js';
+import { annotate, type Context, type Stage, type UserInfo } from '../pipeline/request.js';
+import { ANONYMOUS, AUTHENTICATED_GROUP, type Authenticator, type Identity } from './types.js';
+
+export interface AuthenticationDeps {
+  readonly authenticators: readonly Authenticator[];
+  /** Requests without credentials are those of nobody in particular, instead of refused. */
+  readonly anonymous: boolean;
+  /** Told of every request that is refused here, before it is answered. */
+  readonly onRefused: (ctx: Context) => Promise<void> | void;
+  readonly log: { debug(message: string, keys?: object): void };
+}
+
+/**
+ * Finds out who asks. The first authenticator that knows the credentials decides. Credentials that nobody knows are wrong,
+ * not absent: they are refused, even where requests without any are not (spec 2, 5.7).
+ */
+export const authentication =
+  (d: AuthenticationDeps): Stage =>
+  async (ctx, next) => {
+    const answer = identify(d.authenticators, ctx);
+    const { identity, failures } = answer instanceof Promise ? await answer : answer; // most answer at once
+    if (identity === undefined && (failures.length > 0 || !d.anonymous)) {
+      for (const { name, err } of failures) d.log.debug('Credentials refused', { authenticator: name, err });
+      ctx.state.user = ANONYMOUS;
+      await d.onRefused(ctx);
+      throw unauthorized();
+    }
+    take(ctx, identity);
+    await next();
+  };
+
+interface Failure {
+  readonly name: string;
+  readonly err: unknown;
+}
+
+interface Outcome {
+  readonly identity: Identity | undefined;
+  readonly failures: readonly Failure[];
+}
+
+const NO_FAILURES: readonly Failure[] = [];
+
+function identify(
+  authenticators: readonly Authenticator[],
+  ctx: Context,
+  first = 0,
+  failed = NO_FAILURES,
+): Promise<Outcome> | Outcome {
+  let failures = failed;
+  for (let i = first; i < authenticators.length; i++) {
+    const authenticator = authenticators[i];
+    if (authenticator === undefined) continue;
+    try {
+      const answer = authenticator.authenticate(ctx);
+      if (answer instanceof Promise) {
+        const goOn = (more: readonly Failure[]): Promise<Outcome> | Outcome =>
+          identify(authenticators, ctx, i + 1, more);
+        return answer.then(
+          (identity) => (identity === undefined ? goOn(failures) : { identity, failures }),
+          (err: unknown) => goOn([...failures, { name: authenticator.name, err }]),
+        );
+      }
+      if (answer !== undefined) return { identity: answer, failures };
+    } catch (err) {
+      failures = [...failures, { name: authenticator.name, err }];
+    }
+  }
+  return { identity: undefined, failures };
+}
+
+function take(ctx: Context, identity: Identity | undefined): void {
+  const { state } = ctx;
+  if (identity === undefined) {
+    state.user = ANONYMOUS;
+    return;
+  }
+  state.user = authenticated(identity.user);
+  if (identity.warnings !== undefined) addWarnings(ctx, identity.warnings);
+  if (identity.auditAnnotations !== undefined) annotate(state, identity.auditAnnotations);
+}
+
+export const unauthorized = (cause?: unknown): StatusError =>
+  new StatusError('Unauthorized', 'Unauthorized', { cause });
+
+/** Users are few and their requests many: the same user is not copied for each. */
+const completed = new WeakMap<UserInfo, UserInfo>();
+
+/** Whoever has a name belongs to the group of those who have (spec 2, 2.1). */
+export function authenticated(user: UserInfo): UserInfo {
+  if (user.name === ANONYMOUS.name || user.groups.includes(AUTHENTICATED_GROUP)) return user;
+  let whole = completed.get(user);
+  if (whole === undefined) completed.set(user, (whole = { ...user, groups: [...user.groups, AUTHENTICATED_GROUP] }));
+  return whole;
+}

@@ -1,0 +1,71 @@
+import type { Identity, TokenAuthenticator } from './types.js';
+
+/** Longest token that anybody looks at, in characters; headers are bound as well, the bodies of reviews are longer. */
+const MAX_TOKEN_LENGTH = 64 * 1024;
+
+/** A token that nobody knows, or that is no good. Does not hold it. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
+
+/** Everybody who knows tokens, for requests and for reviews of tokens alike. */
+export class TokenReviewer {
+  readonly #authenticators: readonly TokenAuthenticator[];
+  readonly #own: readonly string[];
+
+  /** @param own The audiences of this server; for authenticators that know none, its tokens are meant for these. */
+  constructor(authenticators: readonly TokenAuthenticator[], own: readonly string[]) {
+    this.#authenticators = authenticators;
+    this.#own = own;
+  }
+
+  /** The audiences of this server. */
+  get audiences(): readonly string[] {
+    return this.#own;
+  }
+
+  /**
+   * The first authenticator that knows the token decides.
+   *
+   * @param audiences Whom the token has to be meant for, one of them at least; by default this server.
+   * @returns With `audiences`: those of the wanted ones that it is meant for; never empty, unless the server has none.
+   * @throws {TokenRefused}
+   */
+  authenticate(token: string, audiences = this.#own): Promise<Identity> | Identity {
+    if (token === '' || token.length > MAX_TOKEN_LENGTH) throw new TokenRefused('The token has no usable length');
+    return this.#ask(token, audiences, 0, []);
+  }
+
+  #ask(
+    token: string,
+    audiences: readonly string[],
+    first: number,
+    failures: readonly unknown[],
+  ): Promise<Identity> | Identity {
+    const failed = [...failures];
+    for (let i = first; i < this.#authenticators.length; i++) {
+      const authenticator = this.#authenticators[i];
+      if (authenticator === undefined) continue;
+      const goOn = (err: unknown): Promise<Identity> | Identity => this.#ask(token, audiences, i + 1, [...failed, err]);
+      try {
+        const answer = authenticator.authenticateToken(token, audiences);
+        if (answer instanceof Promise) {
+          return answer.then((identity) => this.#meant(identity, audiences)).then((i) => i ?? goOn(undefined), goOn);
+        }
+        const identity = this.#meant(answer, audiences);
+        if (identity !== undefined) return identity;
+      } catch (err) {
+        failed.push(err);
+      }
+    }
+    throw new TokenRefused('Nobody knows the token', { cause: failed.find((err) => err !== undefined) });
+  }
+
+  /** Settles whom a token is meant for where its authenticator does not know. @throws {TokenRefused} */
+  #meant(identity: Identity | undefined, wanted: readonly string[]): Identity | undefined {
+    if (identity === undefined || identity.audiences !== undefined || wanted === this.#own) return identity;
+    const audiences = wanted.filter((audience) => this.#own.includes(audience));
+    if (audiences.length === 0) throw new TokenRefused('The token is not meant for the wanted audiences');
+    return { ...identity, audiences };
+  }
+}

@@ -1,0 +1,138 @@
+import type { FlagTable } from '../../machinery/flags/flags.js';
+
+const MODES = ['batch', 'blocking', 'blocking-strict'] as const;
+
+/** What is told of requests, and to whom. */
+export const AUDIT_FLAGS = {
+  auditPolicyFile: {
+    flag: 'audit-policy-file',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'which requests the audit tells of, and how much; without it none',
+  },
+  auditLogPath: {
+    flag: 'audit-log-path',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'file that audit events are written to, one JSON object a line; - for standard output',
+  },
+  auditLogMaxAgeDays: {
+    flag: 'audit-log-maxage',
+    type: 'int',
+    metavar: 'DAYS',
+    default: '0',
+    min: '0',
+    help: 'rotated files older than this are removed; 0 for no bound',
+  },
+  auditLogMaxBackups: {
+    flag: 'audit-log-maxbackup',
+    type: 'int',
+    metavar: 'FILES',
+    default: '0',
+    min: '0',
+    help: 'most rotated files to keep; 0 for no bound',
+  },
+  auditLogMaxSizeMb: {
+    flag: 'audit-log-maxsize',
+    type: 'int',
+    metavar: 'MB',
+    default: '100',
+    min: '0',
+    help: 'size at which the file is rotated; 0 never',
+  },
+  auditLogCompress: {
+    flag: 'audit-log-compress',
+    type: 'bool',
+    default: 'false',
+    help: 'rotated files are compressed',
+  },
+  auditLogMode: {
+    flag: 'audit-log-mode',
+    type: 'string',
+    default: 'blocking',
+    choices: MODES,
+    help: 'batch: requests do not wait for their events, which are dropped when there are too many; blocking: answers wait until they are written; blocking-strict: requests whose first event cannot be written fail',
+  },
+  auditLogBatchBufferSize: {
+    flag: 'audit-log-batch-buffer-size',
+    type: 'int',
+    default: '10000',
+    min: '1',
+    help: 'events that may wait to be written, in the mode batch',
+  },
+  auditLogBatchMaxSize: {
+    flag: 'audit-log-batch-max-size',
+    type: 'int',
+    default: '100',
+    min: '1',
+    help: 'most events in one write, in the mode batch',
+  },
+  auditLogBatchMaxWaitMs: {
+    flag: 'audit-log-batch-max-wait',
+    type: 'duration',
+    default: '1s',
+    help: 'longest that an event waits for others, in the mode batch',
+  },
+  auditWebhookConfigFile: {
+    flag: 'audit-webhook-config-file',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'client configuration of the service that audit events are sent to',
+  },
+  auditWebhookMode: {
+    flag: 'audit-webhook-mode',
+    type: 'string',
+    default: 'batch',
+    choices: MODES,
+    help: 'as --audit-log-mode',
+  },
+  auditWebhookBatchBufferSize: {
+    flag: 'audit-webhook-batch-buffer-size',
+    type: 'int',
+    default: '10000',
+    min: '1',
+    help: 'events that may wait to be sent, in the mode batch',
+  },
+  auditWebhookBatchMaxSize: {
+    flag: 'audit-webhook-batch-max-size',
+    type: 'int',
+    default: '400',
+    min: '1',
+    help: 'most events in one request, in the mode batch',
+  },
+  auditWebhookBatchMaxWaitMs: {
+    flag: 'audit-webhook-batch-max-wait',
+    type: 'duration',
+    default: '30s',
+    help: 'longest that an event waits for others, in the mode batch',
+  },
+  auditWebhookBatchThrottleQps: {
+    flag: 'audit-webhook-batch-throttle-qps',
+    type: 'int',
+    default: '10',
+    min: '0',
+    help: 'requests a second, in the mode batch; 0 for no bound',
+  },
+  auditWebhookBatchThrottleBurst: {
+    flag: 'audit-webhook-batch-throttle-burst',
+    type: 'int',
+    default: '15',
+    min: '1',
+    help: 'requests at once after a while without any, in the mode batch',
+  },
+  auditWebhookInitialBackoffMs: {
+    flag: 'audit-webhook-initial-backoff',
+    type: 'duration',
+    default: '10s',
+    min: '1ms',
+    help: 'time before a failed request is sent again; twice as long each time',
+  },
+  auditMaxEventBytes: {
+    flag: 'audit-max-event-size',
+    type: 'int',
+    metavar: 'BYTES',
+    default: '102400',
+    min: '1024',
+    help: 'an event that is larger loses the bodies it carries, and says so',
+  },
+} as const satisfies FlagTable;
