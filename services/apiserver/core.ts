@@ -109,6 +109,7 @@ export async function buildCore(
       signal,
       leaseFor: (ttlSeconds) => leases.leaseFor(ttlSeconds),
       claimKey: keys.claim,
+      reached: (at, timeoutMs) => feed.waitFor(at, timeoutMs),
     }),
     serviceAddress: addresses.firstAddress,
     watches: new WatchService(store, feed),

@@ -26,6 +26,11 @@ export interface Strategy extends Claiming {
   readonly returnsDeleted: boolean;
   /** Members of an event carry a lease of this many seconds; 0 = kept for ever. */
   readonly ttlSeconds: number;
+  /**
+   * Writes are answered once this server's cache has them: who asks and what he may is decided from the cache, and what
+   * was given or taken away holds as soon as that was said.
+   */
+  readonly decidesAccess: boolean;
   /** Fills in what the server owns, before admission. `object` is in the storage version and may be changed. */
   prepareForCreate?(object: ApiObject): void;
   /** Puts back what this write may not change. */
@@ -47,5 +52,6 @@ export const DEFAULT_STRATEGY: Strategy = {
   immutable: [],
   returnsDeleted: false,
   ttlSeconds: 0,
+  decidesAccess: false,
   validation: {},
 };

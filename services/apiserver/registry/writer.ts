@@ -23,6 +23,8 @@ import { storedBytes } from './stored-bytes.js';
  * and with eight tries one write in a few hundred would fail for nothing.
  */
 const MAX_ATTEMPTS = 32;
+/** Longest that a write which decides about access waits for the cache. It is done in any case. */
+const SEEN_WITHIN_MS = 2_000;
 
 export interface WriterOptions {
   readonly store: KeyValueStore;
@@ -31,6 +33,8 @@ export interface WriterOptions {
   readonly leaseFor: (ttlSeconds: number) => Promise<LeaseId>;
   /** The key of a claim. */
   readonly claimKey: (claim: string) => string;
+  /** Waits until the caches have reached a revision; resolves false when they have not in time. */
+  readonly reached: (revision: number, timeoutMs: number) => Promise<boolean>;
 }
 
 /** What to do with an object, decided from its present state. Asked again, with the newer state, when a race is lost. */
@@ -64,6 +68,7 @@ export class Writer {
     const claims = claimChanges(stored.strategy, undefined, object);
     const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, storedBytes(object), claims));
     if (!result.succeeded) throw alreadyExists(stored.hub, name);
+    await this.#seen(stored, result.written);
     return result.written;
   }
 
@@ -76,7 +81,13 @@ export class Writer {
    */
   async change(stored: StoredResource, namespace: string, name: string, decide: Decide): Promise<Written> {
     const key = keyOf(stored, namespace, name);
-    return this.#lanes.run(key, () => this.#changeInTurn(stored, key, name, decide));
+    const written = await this.#lanes.run(key, () => this.#changeInTurn(stored, key, name, decide));
+    await this.#seen(stored, written.object);
+    return written;
+  }
+
+  async #seen({ strategy }: StoredResource, { revision: at }: CachedObject): Promise<void> {
+    if (strategy.decidesAccess) await this.#o.reached(at, SEEN_WITHIN_MS);
   }
 
   /**

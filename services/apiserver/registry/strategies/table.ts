@@ -25,6 +25,7 @@ const startsPending: Partial<Strategy> = {
   },
 };
 const returned = plain({ returnsDeleted: true });
+const decidesAccess = plain({ decidesAccess: true });
 
 /**
  * Kinds that differ from the default, by group and resource. A kind that needs code has a file of its own; a new one is
@@ -36,12 +37,12 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     namespaces,
     persistentvolumeclaims: plain({ ...startsPending, returnsDeleted: true }),
     persistentvolumes: plain({ ...startsPending, returnsDeleted: true }),
-    pods: plain(pods),
+    pods: plain({ ...pods, decidesAccess: true }), // tokens are bound to them
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
     replicationcontrollers: specGeneration,
     resourcequotas: returned,
-    secrets: plain(secrets),
-    serviceaccounts: returned,
+    secrets: plain({ ...secrets, decidesAccess: true }),
+    serviceaccounts: plain({ returnsDeleted: true, decidesAccess: true }),
     services,
   },
   [groups.admissionregistration]: {
@@ -83,6 +84,12 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
   policy: {
     poddisruptionbudgets: specGeneration,
     podsecuritypolicies: returned,
+  },
+  [groups.rbac]: {
+    clusterrolebindings: decidesAccess,
+    clusterroles: decidesAccess,
+    rolebindings: decidesAccess,
+    roles: decidesAccess,
   },
   [groups.scheduling]: {
     priorityclasses: bodyGeneration,

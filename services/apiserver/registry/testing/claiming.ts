@@ -88,7 +88,13 @@ export class ClaimingScene {
     const leaseFor = (): never => {
       throw new Error('Nothing here has a lease');
     };
-    this.writer = new Writer({ store, signal: this.#stop.signal, leaseFor, claimKey: keys.claim });
+    this.writer = new Writer({
+      store,
+      signal: this.#stop.signal,
+      leaseFor,
+      claimKey: keys.claim,
+      reached: () => Promise.resolve(true),
+    });
   }
 
   static async open(store: keyof typeof OPEN_STORE): Promise<ClaimingScene> {
