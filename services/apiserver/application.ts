@@ -19,6 +19,8 @@ import { verbTable } from './verbs/table.js';
 
 export interface ApplicationDeps {
   readonly log: Log;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
   /** `major.minor.patch` of the product. */
   readonly version: string;
   readonly core: Core;
@@ -30,11 +32,12 @@ export interface ApplicationDeps {
 export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const { authenticators } = openAuthentication(o);
+  const { authenticators } = openAuthentication(o, { log: d.log, signal: d.signal });
   const { authorizers } = openAuthorization(o);
+  const authorize = authorizeBy(authorizers);
   const verbDeps = {
     ...core,
-    authorize: authorizeBy(authorizers),
+    authorize,
     watchMetrics: metrics.watches,
     admission: admissionChain(core),
     bodies: new Bodies({
@@ -51,8 +54,9 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,
-    authentication: { authenticators, anonymous: o.anonymousAuth, log: d.log, onRefused: () => undefined },
+    authentication: { authenticators, anonymous: mayBeAnonymous(o), log: d.log, onRefused: () => undefined },
     authorizers,
+    authorize,
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),
@@ -68,6 +72,10 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
   for (const stage of pipeline) app.use(stage);
   return app;
 }
+
+/** Where everything is allowed to everybody, everybody has at least to say who he is (spec 2, 5.7). */
+const mayBeAnonymous = ({ anonymousAuth, authorizationMode }: ApiServerOptions): boolean =>
+  anonymousAuth && !authorizationMode.includes('AlwaysAllow');
 
 function admissionChain({ resources, reader, vocabulary }: Core): AdmissionChain {
   const namespaces = resources.stored('', 'namespaces');

@@ -2,6 +2,7 @@ import { FlagError } from '../machinery/flags/flags.js';
 import { featureGates } from '../machinery/features/feature-gates.js';
 import { showsDeprecated } from './metrics/deprecated.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from './options.js';
+import { checkAccess } from './options/check-access.js';
 import { parseAddressRanges, parsePortRange } from './registry/addresses/ranges.js';
 
 /** What the table of flags cannot say. Each part is read again where it is used. @throws {FlagError} */
@@ -11,6 +12,7 @@ export function checkOptions(o: ApiServerOptions): void {
   parseAddressRanges(API_SERVER_FLAGS.serviceClusterIpRange.flag, o.serviceClusterIpRange);
   parsePortRange(API_SERVER_FLAGS.serviceNodePortRange.flag, o.serviceNodePortRange);
   checkNodeAgents(o);
+  checkAccess(o);
   checkTokens(o);
 }
 

@@ -51,14 +51,14 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   try {
     const core = await buildCore(o, d.log, store, metrics, signal);
     const health = healthChecks(o, core, store);
-    const handle = application(o, { ...d, core, health, metrics }).callback();
+    const handle = application(o, { ...d, signal, core, health, metrics }).callback();
     const listener = await listen(
       {
         address: o.bindAddress,
         port: o.securePort,
         certFile: o.tlsCertFile,
         keyFile: o.tlsKeyFile,
-        clientCaFile: o.clientCaFile,
+        clientCaFiles: [o.clientCaFile, o.requestHeaderClientCaFile].filter((file) => file !== ''),
         maxStreams: o.maxStreams,
         headerTimeoutMs: o.headerTimeoutMs,
         requestTimeoutMs: o.requestTimeoutMs,

@@ -1,6 +1,10 @@
+import type { Log } from '../log.js';
 import type { ApiServerOptions } from '../options.js';
 import { bearer } from './bearer.js';
-import { clientCertificates } from './client-certificate.js';
+import { Authorities } from './certificates/authorities.js';
+import { clientCertificates } from './certificates/client-certificate.js';
+import { PeerCertificates } from './certificates/peer.js';
+import { requestHeaders } from './certificates/request-header.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, TokenAuthenticator } from './types.js';
@@ -12,11 +16,34 @@ export interface Authentication {
   readonly tokens: TokenReviewer;
 }
 
+export interface AuthenticationParts {
+  readonly log: Log;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
+}
+
 /** Everybody who knows a client, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export function openAuthentication(o: ApiServerOptions): Authentication {
+export function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Authentication {
   const tokens = new TokenReviewer(tokenAuthenticators(o), audiencesOf(o));
-  const certificates = o.clientCaFile === '' ? [] : [clientCertificates];
-  return { authenticators: [...certificates, bearer(tokens)], tokens };
+  return { authenticators: [...certificateAuthenticators(o, d), bearer(tokens)], tokens };
+}
+
+/** A proxy comes before the clients whose requests it passes on: its own certificate may be good for a user, too. */
+function certificateAuthenticators(o: ApiServerOptions, { log, signal }: AuthenticationParts): Authenticator[] {
+  const peers = (file: string): PeerCertificates => new PeerCertificates(new Authorities(file, log, signal));
+  const proxies =
+    o.requestHeaderClientCaFile === ''
+      ? []
+      : [
+          requestHeaders({
+            peers: peers(o.requestHeaderClientCaFile),
+            allowedNames: o.requestHeaderAllowedNames,
+            usernameHeaders: o.requestHeaderUsernameHeaders,
+            groupHeaders: o.requestHeaderGroupHeaders,
+            extraHeaderPrefixes: o.requestHeaderExtraHeadersPrefix,
+          }),
+        ];
+  return [...proxies, ...(o.clientCaFile === '' ? [] : [clientCertificates(peers(o.clientCaFile))])];
 }
 
 /** Cheap ones first: a request with a token asks them all until one knows it. */

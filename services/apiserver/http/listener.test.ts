@@ -25,7 +25,7 @@ describe('listen()', () => {
         port: 0,
         certFile: files.server.certFile,
         keyFile: files.server.keyFile,
-        clientCaFile: '',
+        clientCaFiles: [],
         maxStreams: 100,
         headerTimeoutMs: 10_000,
         requestTimeoutMs: 10_000,

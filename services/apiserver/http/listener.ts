@@ -2,6 +2,7 @@ import { readFileSync, watchFile, unwatchFile } from 'node:fs';
 import http2, { type Http2SecureServer, type Http2Session, type ServerHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { serveUpgrades } from './upgrade.js';
 
@@ -16,8 +17,8 @@ export interface ListenerOptions {
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
-  /** Certificates that these authorities signed identify a client; '' asks for none. */
-  readonly clientCaFile: string;
+  /** Bundles of authorities whose certificates clients may show; empty: clients are not asked for any. */
+  readonly clientCaFiles: readonly string[];
   readonly maxStreams: number;
   readonly headerTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -53,9 +54,9 @@ const RELOAD_EVERY_MS = 5_000;
 export async function listen(o: ListenerOptions, handler: Handler): Promise<Listener> {
   const server = http2.createSecureServer({
     ...credentials(o),
+    ...contextOptions(o),
     allowHTTP1: true,
-    minVersion: 'TLSv1.2',
-    requestCert: o.clientCaFile !== '',
+    requestCert: o.clientCaFiles.length > 0,
     rejectUnauthorized: false, // a client without a certificate may have a token
     maxSessionMemory: SESSION_MEMORY_MB,
     maxSessionInvalidFrames: 100,
@@ -98,17 +99,28 @@ const http1Bounds = (o: ListenerOptions): object => ({
   keepAliveTimeout: o.idleMs ?? IDLE_MS,
 });
 
-function credentials(o: ListenerOptions): { cert: Buffer; key: Buffer; ca?: Buffer } {
-  const ca = o.clientCaFile === '' ? {} : { ca: readFileSync(o.clientCaFile) };
-  return { cert: readFileSync(o.certFile), key: readFileSync(o.keyFile), ...ca };
+function credentials(o: ListenerOptions): object {
+  // What is in a bundle is trusted, even when somebody else issued it.
+  const ca = o.clientCaFiles.map((file) => readFileSync(file));
+  const clients = ca.length === 0 ? {} : { ca, allowPartialTrustChain: true };
+  return { cert: readFileSync(o.certFile), key: readFileSync(o.keyFile), ...clients };
 }
+
+/**
+ * A session that a client takes up again shows its certificate without those that lead to an authority, so it could not
+ * be judged: where certificates count, sessions are not taken up.
+ */
+const contextOptions = ({ clientCaFiles }: ListenerOptions): object => ({
+  minVersion: 'TLSv1.2',
+  ...(clientCaFiles.length === 0 ? {} : { secureOptions: constants.SSL_OP_NO_TICKET }),
+});
 
 /** New connections get the new certificates. Files that do not fit together yet leave the old ones in use. */
 function reloadOnChange(server: Http2SecureServer, o: ListenerOptions): () => void {
-  const files = [o.certFile, o.keyFile, o.clientCaFile].filter((file) => file !== '');
+  const files = [o.certFile, o.keyFile, ...o.clientCaFiles];
   const reload = (): void => {
     try {
-      server.setSecureContext({ ...credentials(o), minVersion: 'TLSv1.2' });
+      server.setSecureContext({ ...credentials(o), ...contextOptions(o) });
       o.log.info('Certificates read again', { files });
     } catch (err) {
       o.log.warn('Changed certificates cannot be used yet', { files, err });

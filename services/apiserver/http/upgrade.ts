@@ -1,6 +1,7 @@
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Http2SecureServer, Http2ServerRequest } from 'node:http2';
 import { Socket } from 'node:net';
+import { headerPairs } from './headers.js';
 
 /** A connection of HTTP/1.1 on which the client wants to go on in another protocol. */
 export interface Upgrade {
@@ -81,8 +82,3 @@ const withoutUpgrade = (connection: string): string =>
     .map((option) => option.trim())
     .filter((option) => option.toLowerCase() !== 'upgrade')
     .join(', ');
-
-/** Names and values as they came, from the flat list that node:http keeps them in. */
-export function* headerPairs(raw: readonly string[]): Generator<readonly [string, string]> {
-  for (let i = 0; i + 1 < raw.length; i += 2) yield [raw[i] ?? '', raw[i + 1] ?? ''];
-}

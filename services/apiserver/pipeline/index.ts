@@ -1,6 +1,7 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { impersonation } from '../authentication/impersonation.js';
 import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
-import { authorization } from '../authorization/stage.js';
+import { authorization, type Authorize } from '../authorization/stage.js';
 import type { Authorizer } from '../authorization/types.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
@@ -22,6 +23,8 @@ export interface StageDeps {
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly authentication: AuthenticationDeps;
   readonly authorizers: readonly Authorizer[];
+  /** Asks them for a right beside that of the request. */
+  readonly authorize: Authorize;
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -37,6 +40,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
   authentication(d.authentication), // sets state.user
+  impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
   authorization(d.authorizers, d.vocabulary.auditAnnotations),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { headerPairs } from '../../http/upgrade.js';
+import { headerPairs } from '../../http/headers.js';
 
 /** Two connections that carry the same bytes. */
 export interface Tunnel {

@@ -1,0 +1,58 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+
+export interface AuthoritiesLog {
+  info(message: string, keys?: object): void;
+  warn(message: string, keys?: object): void;
+}
+
+const RELOAD_EVERY_MS = 5_000;
+const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
+
+/** The certificates of a bundle, text around them left out. @throws {Error} when there is none, or one that cannot be read */
+export function parseBundle(pem: string): X509Certificate[] {
+  const blocks = pem.match(BLOCK) ?? [];
+  if (blocks.length === 0) throw new Error('holds no certificate');
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** The authorities of a file, which follow it: what a server trusts changes without a restart. */
+export class Authorities {
+  readonly #file: string;
+  #anchors: readonly X509Certificate[];
+  #generation = 0;
+
+  /** @throws {Error} In one line, when the file cannot be used. */
+  constructor(file: string, log: AuthoritiesLog, signal: AbortSignal, reloadEveryMs = RELOAD_EVERY_MS) {
+    this.#file = file;
+    this.#anchors = this.#read();
+    const reload = (): void => {
+      try {
+        this.#anchors = this.#read();
+        this.#generation++;
+        log.info('Client authorities read again', { file });
+      } catch (err) {
+        log.warn('Changed client authorities cannot be used yet', { file, err });
+      }
+    };
+    watchFile(file, { interval: reloadEveryMs, persistent: false }, reload);
+    signal.addEventListener('abort', () => unwatchFile(file, reload), { once: true });
+  }
+
+  get anchors(): readonly X509Certificate[] {
+    return this.#anchors;
+  }
+
+  /** Moves with every change: what was decided under another one is out of date. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  #read(): X509Certificate[] {
+    try {
+      return parseBundle(readFileSync(this.#file, 'utf8'));
+    } catch (err) {
+      throw new Error(`Cannot use ${this.#file} for client authorities: ${(err as Error).message}`, { cause: err });
+    }
+  }
+}

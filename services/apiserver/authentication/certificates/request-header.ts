@@ -1,0 +1,90 @@
+import type { X509Certificate } from 'node:crypto';
+import { headersOf, removeHeaders } from '../../http/headers.js';
+import type { Context } from '../../pipeline/request.js';
+import { addExtra } from '../extra.js';
+import type { Authenticator, Identity } from '../types.js';
+import { peerOf, type PeerCertificates } from './peer.js';
+import { subjectOf } from './subject.js';
+import { CertificateRefused } from './verify.js';
+
+export interface RequestHeaderOptions {
+  /** Certificates of the authorities of proxies. */
+  readonly peers: PeerCertificates;
+  /** Common names that a proxy may have; empty: any. */
+  readonly allowedNames: readonly string[];
+  /** In the order in which they are looked at; in any case. */
+  readonly usernameHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
+/**
+ * A proxy that has authenticated the client says in headers who it is (spec 2, 5.7). They count only from a connection
+ * with a certificate of the proxies' authorities, and are taken off every request whoever sent them.
+ */
+export function requestHeaders(o: RequestHeaderOptions): Authenticator {
+  const names = o.usernameHeaders.map(lower);
+  const groups = new Set(o.groupHeaders.map(lower));
+  const prefixes = o.extraHeaderPrefixes.map(lower).filter((prefix) => prefix !== '');
+  const isOurs = (name: string): boolean =>
+    names.includes(name) || groups.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  const isProxy = proxyCheck(o.peers, new Set(o.allowedNames));
+  return {
+    name: 'request-header',
+    authenticate: (ctx) => {
+      if (!Object.keys(ctx.req.headers).some(isOurs)) return undefined;
+      try {
+        if (!isProxy(ctx)) return undefined;
+        return identityOf(headersOf(ctx.req, isOurs), names, groups, prefixes);
+      } finally {
+        removeHeaders(ctx.req, isOurs);
+      }
+    },
+  };
+}
+
+/** False without a certificate. @throws {CertificateRefused} for one that is no proxy's */
+function proxyCheck(peers: PeerCertificates, allowed: ReadonlySet<string>): (ctx: Context) => boolean {
+  const checked = new WeakSet<X509Certificate>();
+  return (ctx) => {
+    const certificate = peers.of(peerOf(ctx));
+    if (certificate === undefined) return false;
+    if (checked.has(certificate)) return true;
+    if (allowed.size > 0 && !allowed.has(subjectOf(certificate).commonName)) {
+      throw new CertificateRefused('The certificate has not the name of a proxy');
+    }
+    checked.add(certificate);
+    return true;
+  };
+}
+
+type Header = ReturnType<typeof headersOf>[number];
+
+function identityOf(
+  headers: readonly Header[],
+  names: readonly string[],
+  groups: ReadonlySet<string>,
+  prefixes: readonly string[],
+): Identity | undefined {
+  const name = userNameOf(headers, names);
+  if (name === undefined) return undefined;
+  const extra: Record<string, string[]> = {};
+  for (const { name: header, value } of headers) {
+    const prefix = prefixes.find((p) => header.startsWith(p));
+    if (prefix !== undefined && !groups.has(header)) addExtra(extra, header.slice(prefix.length), value);
+  }
+  const of = headers.filter((header) => groups.has(header.name) && header.value !== '').map(({ value }) => value);
+  return { user: { name, uid: '', groups: of, extra } };
+}
+
+/** The value of the first of `names` that has one. @throws {CertificateRefused} when it comes twice */
+function userNameOf(headers: readonly Header[], names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const [value, ...others] = headers.filter((header) => header.name === name && header.value !== '');
+    if (others.length > 0) throw new CertificateRefused('The name of the user is told more than once');
+    if (value !== undefined) return value.value;
+  }
+  return undefined;
+}
+
+const lower = (name: string): string => name.toLowerCase();
