@@ -32,7 +32,7 @@ export interface ApplicationDeps {
 export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const { authenticators } = openAuthentication(o, { log: d.log, signal: d.signal });
+  const { authenticators, tokens: tokenReviewer } = openAuthentication(o, { log: d.log, signal: d.signal });
   const { authorizers } = openAuthorization(o);
   const authorize = authorizeBy(authorizers);
   const verbDeps = {
@@ -60,7 +60,7 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),
-    operations: operations({ ...verbDeps, ...parts, passing }),
+    operations: operations({ ...verbDeps, ...parts, passing, tokenReviewer, authorizers }),
     paths: pathRoutes({
       ...core,
       health,

@@ -5,6 +5,9 @@ import { log } from './connect/log.js';
 import { nodeProxy, podProxy, serviceProxy } from './connect/proxy.js';
 import { attach, exec, portForward } from './connect/sessions.js';
 import { eviction } from './eviction.js';
+import { localSubjectAccessReviews, selfSubjectAccessReviews, subjectAccessReviews } from './reviews/access.js';
+import { selfSubjectReviews, tokenReviews } from './reviews/identity.js';
+import { selfSubjectRulesReviews } from './reviews/rules.js';
 import { scale } from './scale.js';
 import { accountToken } from './tokens/token.js';
 import type { OperationDeps, OperationVerbs } from './types.js';
@@ -29,6 +32,16 @@ const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Reco
     'deployments/scale': scale(d),
     'replicasets/scale': scale(d),
     'statefulsets/scale': scale(d),
+  },
+  [d.vocabulary.groups.authentication]: {
+    selfsubjectreviews: selfSubjectReviews(d),
+    tokenreviews: tokenReviews(d),
+  },
+  [d.vocabulary.groups.authorization]: {
+    localsubjectaccessreviews: localSubjectAccessReviews(d),
+    selfsubjectaccessreviews: selfSubjectAccessReviews(d),
+    selfsubjectrulesreviews: selfSubjectRulesReviews(d),
+    subjectaccessreviews: subjectAccessReviews(d),
   },
 });
 

@@ -1,3 +1,5 @@
+import type { TokenReviewer } from '../authentication/token-reviewer.js';
+import type { Authorizer } from '../authorization/types.js';
 import type { RequestVerb } from '../pipeline/request.js';
 import type { Operation } from '../pipeline/verb.js';
 import type { ResourceTable } from '../registry/resources.js';
@@ -13,6 +15,8 @@ export interface OperationDeps extends VerbDeps {
   readonly nodeAgents: NodeAgents;
   /** undefined: no tokens are issued. */
   readonly tokens: TokenIssuer | undefined;
+  readonly tokenReviewer: TokenReviewer;
+  readonly authorizers: readonly Authorizer[];
 }
 
 /** Who answers which verb. */

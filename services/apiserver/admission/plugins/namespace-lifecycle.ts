@@ -29,12 +29,16 @@ function mayDelete(immortal: ReadonlySet<string>, { resource, name }: AdmissionR
 }
 
 function mayCreate(d: NamespaceLifecycleDeps, request: AdmissionRequest): Promise<void> | void {
-  if (request.namespace === '') return undefined;
+  if (request.namespace === '' || isQuestion(d, request)) return undefined;
   const phase = d.cachedPhase(request.namespace);
   if (phase === undefined) return askStore(d, request); // another replica may have just made it
   refuseTerminating(request, phase);
   return undefined;
 }
+
+/** Nothing comes to be: it may be asked what somebody could do in a namespace that is not there. */
+const isQuestion = ({ vocabulary }: NamespaceLifecycleDeps, { resource }: AdmissionRequest): boolean =>
+  resource.group === vocabulary.groups.authorization;
 
 async function askStore(d: NamespaceLifecycleDeps, request: AdmissionRequest): Promise<void> {
   refuseTerminating(request, await d.storedPhase(request.namespace));

@@ -1,0 +1,102 @@
+import { setOwn } from '../../../machinery/codec/own.js';
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { field, type FieldError } from '../../../machinery/meta/status.js';
+import { decide } from '../../authorization/stage.js';
+import type { Attributes, Decision } from '../../authorization/types.js';
+import type { ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
+import { review } from './review.js';
+
+interface AccessSpec {
+  readonly resourceAttributes?: Readonly<Partial<Record<keyof typeof NO_RESOURCE, string>>> | null;
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | null;
+  readonly user?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[] | null;
+  /** What `groups` is called in v1beta1. */
+  readonly group?: readonly string[] | null;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | null;
+}
+
+const NO_RESOURCE = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' };
+
+/** May the one who asks do this? */
+export const selfSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
+  review(d, {
+    check: (object) => checkAttributes(specOf(object)),
+    answer: async (object, ctx) => shown(await decide(d.authorizers, ctx.state.user, attributesOf(specOf(object)))),
+  });
+
+/** May somebody do this? */
+export const subjectAccessReviews = (d: OperationDeps): OperationVerbs =>
+  review(d, {
+    check: (object) => [...checkAttributes(specOf(object)), ...checkUser(specOf(object))],
+    answer: (object) => answerFor(d, specOf(object)),
+  });
+
+/** May somebody do this in the namespace of the question? Whoever may ask there learns nothing of other places. */
+export const localSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
+  review(d, {
+    check: (object, request) => {
+      const spec = specOf(object);
+      return [...checkAttributes(spec), ...checkUser(spec), ...checkPlace(spec, request)];
+    },
+    answer: (object) => answerFor(d, specOf(object)),
+  });
+
+const answerFor = async ({ authorizers }: OperationDeps, spec: AccessSpec): Promise<object> =>
+  shown(await decide(authorizers, userOf(spec), attributesOf(spec)));
+
+const specOf = (object: ApiObject): AccessSpec => object['spec'] ?? {}; // decoded by its declaration
+
+function checkAttributes({ resourceAttributes, nonResourceAttributes }: AccessSpec): FieldError[] {
+  const resource = resourceAttributes ?? undefined;
+  const path = nonResourceAttributes ?? undefined;
+  if (resource !== undefined && path !== undefined) {
+    const why = 'cannot be specified in combination with resourceAttributes';
+    return [field.invalid('spec.nonResourceAttributes', path, why)];
+  }
+  if (resource !== undefined || path !== undefined) return [];
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  return [field.invalid('spec.resourceAttributes', null, why)];
+}
+
+function checkUser(spec: AccessSpec): FieldError[] {
+  if ((spec.user ?? '') !== '' || groupsOf(spec).length > 0) return [];
+  return [field.invalid('spec.user', '', 'at least one of user or group must be specified')];
+}
+
+function checkPlace(spec: AccessSpec, { namespace }: ResourceRequest): FieldError[] {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
+  const errors: FieldError[] = [];
+  const place = resource?.namespace ?? '';
+  if (resource != null && place !== namespace) {
+    errors.push(field.invalid('spec.resourceAttributes.namespace', place, 'must match metadata.namespace'));
+  }
+  if (path != null) {
+    errors.push(field.invalid('spec.nonResourceAttributes', path, 'disallowed on this kind of request'));
+  }
+  return errors;
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): Attributes {
+  const { path = '', verb = '' } = nonResourceAttributes ?? {};
+  if (resourceAttributes == null) return { kind: 'path', path, verb };
+  return { ...NO_RESOURCE, ...resourceAttributes, kind: 'resource' };
+}
+
+const groupsOf = ({ groups, group }: AccessSpec): readonly string[] => groups ?? group ?? [];
+
+/** Exactly whom the question names: it is for whoever asks to name all groups that somebody has. */
+function userOf(spec: AccessSpec): UserInfo {
+  const extra = {};
+  for (const [key, values] of Object.entries(spec.extra ?? {})) setOwn(extra, key.toLowerCase(), values);
+  return { name: spec.user ?? '', uid: spec.uid ?? '', groups: groupsOf(spec), extra };
+}
+
+const shown = ({ decision, reason, error }: Decision): object => ({
+  allowed: decision === 'allow',
+  ...(decision === 'deny' ? { denied: true } : {}),
+  ...(reason === '' ? {} : { reason }),
+  ...(error === undefined ? {} : { evaluationError: error }),
+});

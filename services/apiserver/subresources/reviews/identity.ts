@@ -1,0 +1,53 @@
+import { badRequest } from '../../../machinery/meta/status.js';
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { formatTime } from '../../../machinery/meta/time.js';
+import { authenticated } from '../../authentication/stage.js';
+import { TokenRefused, type TokenReviewer } from '../../authentication/token-reviewer.js';
+import type { OperationDeps, OperationVerbs } from '../types.js';
+import { review, shownUser } from './review.js';
+
+interface TokenSpec {
+  readonly token?: string;
+  readonly audiences?: readonly string[] | null;
+}
+
+/** Whose token is this? The same authenticators answer as for a request that carries it. */
+export const tokenReviews = (d: OperationDeps): OperationVerbs =>
+  review(d, {
+    check: () => [],
+    answer: (object) => {
+      const { token = '', audiences } = (object['spec'] ?? {}) as TokenSpec; // decoded by its declaration
+      if (token === '') throw badRequest('token is required for TokenReview in authentication');
+      return answerFor(d.tokenReviewer, token, audiences ?? []);
+    },
+  });
+
+async function answerFor(reviewer: TokenReviewer, token: string, audiences: readonly string[]): Promise<object> {
+  try {
+    const wanted = audiences.length === 0 ? reviewer.audiences : audiences;
+    const identity = await reviewer.authenticate(token, wanted);
+    const meant = identity.audiences ?? wanted;
+    return {
+      authenticated: true,
+      user: shownUser(authenticated(identity.user)),
+      ...(meant.length === 0 ? {} : { audiences: meant }),
+    };
+  } catch (err) {
+    if (!(err instanceof TokenRefused)) throw err;
+    const { cause } = err;
+    return {
+      user: {},
+      error: cause instanceof Error ? `invalid bearer token, ${cause.message}` : 'invalid bearer token',
+    };
+  }
+}
+
+/** Who am I? */
+export const selfSubjectReviews = (d: OperationDeps): OperationVerbs =>
+  review(d, {
+    check: () => [],
+    answer: (object: ApiObject, ctx) => {
+      object.metadata.creationTimestamp = formatTime(Date.now());
+      return { userInfo: shownUser(ctx.state.user) };
+    },
+  });
