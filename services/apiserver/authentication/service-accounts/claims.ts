@@ -1,3 +1,7 @@
+import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { dns1123Label, dns1123Subdomain, type TextRule } from '../../../machinery/meta/names.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { TokenRefused } from '../token-reviewer.js';
 import { serviceAccountUser } from './user.js';
 
 /** An object that a token names. */
@@ -6,12 +10,17 @@ export interface Named {
   readonly uid: string;
 }
 
+/** A token is good as long as what it is bound to is there. */
+export interface Bound {
+  readonly kind: 'pod' | 'secret';
+  readonly object: Named;
+}
+
 /** What a token says, besides who issued it. */
 export interface TokenContent {
   readonly namespace: string;
   readonly account: Named;
-  /** The token is good as long as this object is there. */
-  readonly boundTo: { readonly kind: 'pod' | 'secret'; readonly object: Named } | undefined;
+  readonly boundTo: Bound | undefined;
   readonly audiences: readonly string[];
   /** How long the token is good for. */
   readonly seconds: number;
@@ -36,4 +45,108 @@ export function claimsOf(c: TokenContent, issuer: string, member: string, nowSec
     nbf: nowSeconds,
     sub: serviceAccountUser(namespace, account.name),
   };
+}
+
+/** What was read of a token. Times are seconds since 1970. */
+export interface TokenClaims {
+  readonly namespace: string;
+  readonly account: Named;
+  readonly boundTo: readonly Bound[];
+  /** The name of the Secret that holds the token; tokens of today are held by none. */
+  readonly heldBy: string | undefined;
+  /** undefined: it names none, and is meant for the server that issued it. */
+  readonly audiences: readonly string[] | undefined;
+  readonly notBefore: number;
+  /** Infinity: it does not expire. */
+  readonly expires: number;
+  /** Infinity: nobody is told of its use. */
+  readonly warnAfter: number;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a token as this server issues them. Names are held to the rules of their kinds, for keys and names of users are
+ * made of them.
+ *
+ * @throws {TokenRefused} Naming the claim that is missing or malformed.
+ */
+export function boundClaims(claims: Claims, { tokenClaim }: Vocabulary): TokenClaims {
+  const own = objectIn(claims, tokenClaim);
+  const namespace = textIn(own, 'namespace', dns1123Label);
+  const account = namedIn(own, 'serviceaccount');
+  checkSubject(getOwn(claims, 'sub') ?? serviceAccountUser(namespace, account.name), namespace, account.name);
+  const audiences = audiencesIn(claims);
+  if (audiences.length === 0) throw malformed('aud');
+  return {
+    namespace,
+    account,
+    boundTo: (['secret', 'pod'] as const).flatMap((kind) =>
+      (getOwn(own, kind) ?? null) === null ? [] : [{ kind, object: namedIn(own, kind) }],
+    ),
+    heldBy: undefined,
+    audiences,
+    notBefore: notBeforeIn(claims),
+    expires: timeIn(claims, 'exp', NaN),
+    warnAfter: timeIn(own, 'warnafter', 0) || Infinity,
+  };
+}
+
+/** Reads a token that lies in a Secret (spec 2, 2.2). @throws {TokenRefused} As `boundClaims`. */
+export function heldClaims(claims: Claims, { legacyTokenClaims: words }: Vocabulary): TokenClaims {
+  const namespace = textIn(claims, words.namespace, dns1123Label);
+  const name = textIn(claims, words.serviceAccountName, dns1123Subdomain);
+  checkSubject(getOwn(claims, 'sub'), namespace, name);
+  return {
+    namespace,
+    account: { name, uid: textIn(claims, words.serviceAccountUid) },
+    boundTo: [],
+    heldBy: textIn(claims, words.secretName, dns1123Subdomain),
+    audiences: undefined,
+    notBefore: notBeforeIn(claims),
+    expires: timeIn(claims, 'exp', Infinity),
+    warnAfter: Infinity,
+  };
+}
+
+const malformed = (claim: string): TokenRefused => new TokenRefused(`The claim ${claim} is missing or malformed`);
+const ANY: TextRule = () => [];
+
+function textIn(claims: Claims, claim: string, rule: TextRule = ANY): string {
+  const value = getOwn(claims, claim);
+  if (typeof value !== 'string' || value === '' || rule(value).length > 0) throw malformed(claim);
+  return value;
+}
+
+function objectIn(claims: Claims, claim: string): Claims {
+  const value = getOwn(claims, claim);
+  if (!isJsonObject(value)) throw malformed(claim);
+  return value;
+}
+
+function namedIn(claims: Claims, claim: string): Named {
+  const value = objectIn(claims, claim);
+  return { name: textIn(value, 'name', dns1123Subdomain), uid: textIn(value, 'uid') };
+}
+
+/** A time of RFC 7519, section 2: it may have a fraction. @param absent NaN: it has to be there. */
+function timeIn(claims: Claims, claim: string, absent: number): number {
+  const value = getOwn(claims, claim) ?? absent;
+  if (typeof value !== 'number' || Number.isNaN(value)) throw malformed(claim);
+  return value;
+}
+
+/** A token that was issued in the future is as little good as one whose time has not come. */
+const notBeforeIn = (claims: Claims): number => Math.max(timeIn(claims, 'nbf', 0), timeIn(claims, 'iat', 0));
+
+/** One text or a list of them (RFC 7519, 4.1.3). */
+function audiencesIn(claims: Claims): readonly string[] {
+  const value = getOwn(claims, 'aud');
+  const listed = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(listed) || !listed.every((it): it is string => typeof it === 'string')) throw malformed('aud');
+  return listed;
+}
+
+function checkSubject(subject: unknown, namespace: string, name: string): void {
+  if (subject !== serviceAccountUser(namespace, name)) throw malformed('sub');
 }

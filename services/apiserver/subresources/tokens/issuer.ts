@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Catalog, ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import { tokenSigner, type TokenSigner } from './signer.js';
 
 /** What tokens of service accounts are made with. */
@@ -22,10 +23,22 @@ export interface IssuerOptions {
   readonly serviceAccountExtendTokenExpiration: boolean;
 }
 
+/** What there is to be served: a server without a key offers no tokens. */
+export const offered = (catalog: Catalog, o: IssuerOptions): Catalog =>
+  canIssue(o) ? catalog : { ...catalog, resources: catalog.resources.map(withoutTokens) };
+
+const canIssue = (o: IssuerOptions): boolean =>
+  o.serviceAccountSigningKeyFile !== '' && o.serviceAccountIssuer.length > 0;
+
+const withoutTokens = (d: ResourceDeclaration): ResourceDeclaration =>
+  d.group === '' && d.resource === 'serviceaccounts'
+    ? { ...d, subresources: d.subresources.filter(({ name }) => name !== 'token') }
+    : d;
+
 /** undefined without a key: no tokens are issued. @throws {Error} In one line, for a key that cannot be used. */
 export function tokenIssuer(o: IssuerOptions): TokenIssuer | undefined {
   const [issuer] = o.serviceAccountIssuer;
-  if (o.serviceAccountSigningKeyFile === '' || issuer === undefined) return undefined;
+  if (!canIssue(o) || issuer === undefined) return undefined;
   return {
     issuer,
     audiences: o.apiAudiences.length === 0 ? o.serviceAccountIssuer.slice(0, 1) : o.apiAudiences,

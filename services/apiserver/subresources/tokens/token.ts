@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { badRequest, conflict, field, invalid, type FieldError } from '../../../machinery/meta/status.js';
 import { formatTime } from '../../../machinery/meta/time.js';
+import { claimsOf, type TokenContent } from '../../authentication/service-accounts/claims.js';
 import { addWarnings } from '../../http/warnings.js';
 import type { Context, ResourceRequest } from '../../pipeline/request.js';
 import type { Operation } from '../../pipeline/verb.js';
@@ -10,7 +11,6 @@ import { answerKind } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import { objectOf, type PodParts } from '../connect/objects.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
-import { claimsOf, type TokenContent } from './claims.js';
 import type { TokenIssuer } from './issuer.js';
 
 interface BoundObjectReference {

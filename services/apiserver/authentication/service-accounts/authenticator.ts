@@ -1,0 +1,164 @@
+import { getOwn } from '../../../machinery/codec/own.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { UserInfo } from '../../pipeline/request.js';
+import { TokenRefused } from '../token-reviewer.js';
+import type { Identity, TokenAuthenticator } from '../types.js';
+import { BoundedMap } from './bounded-map.js';
+import { boundClaims, heldClaims, type TokenClaims } from './claims.js';
+import { isCompact, unverified, type Unverified } from './compact.js';
+import type { VerifyingKey } from './key-files.js';
+import { ReferencedObjects, type ObjectsDeps, type Reference } from './objects.js';
+import { referencesOf, type ReferencesDeps, type ReferencesOf } from './references.js';
+import { digestOf } from './secrets.js';
+import { Signatures } from './signatures.js';
+import { userOf } from './user.js';
+
+export interface ServiceAccountTokenDeps extends Omit<ReferencesDeps, 'vocabulary'>, Pick<ObjectsDeps, 'reader'> {
+  readonly vocabulary: Vocabulary;
+  readonly keys: readonly VerifyingKey[];
+  /** Whose tokens are taken; the one that issues them now, and former ones. */
+  readonly issuers: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly nowMs?: () => number;
+}
+
+/** A token whose signature holds. */
+interface Known {
+  readonly claims: TokenClaims;
+  readonly user: UserInfo;
+  readonly references: readonly Reference[];
+  /** The last answer, and whom the token was wanted to be meant for. */
+  answer: { readonly wanted: readonly string[]; readonly identity: Identity } | undefined;
+}
+
+type ClaimsReader = (claims: Unverified['claims'], vocabulary: Vocabulary) => TokenClaims;
+
+/** Some 1.5 KB each at most. */
+const MAX_KNOWN = 16_384;
+const MAX_BAD = 4_096;
+/**
+ * Servers that issue tokens and servers that are sent them have clocks of their own: a token may be from so far in the
+ * future. One that has expired is good nowhere: nobody is helped by more time than he was told.
+ */
+const CLOCKS_DIFFER_SECONDS = 60;
+
+/**
+ * Tokens of service accounts (spec 2, 5.4): those that this server issues, bound to objects and in time, and those that
+ * lie in Secrets. Signatures are checked once and remembered. What may be revoked is looked at each time.
+ */
+export class ServiceAccountTokens implements TokenAuthenticator {
+  readonly name = 'service-account';
+  readonly #vocabulary: Vocabulary;
+  readonly #nowMs: () => number;
+  readonly #readers: ReadonlyMap<unknown, ClaimsReader>;
+  readonly #signatures: Signatures;
+  readonly #referencesOf: ReferencesOf;
+  readonly #objects: ReferencedObjects;
+  /** By digest, as all that is remembered here: memory holds no token. */
+  readonly #known = new BoundedMap<string, Known>(MAX_KNOWN);
+  /** Whose signature does not hold, and never will. */
+  readonly #bad = new BoundedMap<string, true>(MAX_BAD);
+  readonly #verifying = new Map<string, Promise<Known>>();
+
+  constructor(d: ServiceAccountTokenDeps) {
+    const { nowMs = Date.now, vocabulary } = d;
+    this.#vocabulary = vocabulary;
+    this.#nowMs = nowMs;
+    this.#readers = new Map([
+      [vocabulary.legacyTokenIssuer, heldClaims],
+      ...d.issuers.map((issuer) => [issuer, boundClaims] as const),
+    ]);
+    this.#signatures = new Signatures(d.keys);
+    this.#referencesOf = referencesOf(d);
+    this.#objects = new ReferencedObjects({ reader: d.reader, nowMs });
+  }
+
+  /** @throws {TokenRefused} */
+  authenticateToken(token: string, audiences: readonly string[]): Promise<Identity> | Identity | undefined {
+    if (!isCompact(token)) return undefined;
+    const digest = digestOf(token);
+    const id = digest.toString('base64');
+    const known = this.#known.get(id);
+    if (known !== undefined) return this.#answer(id, known, audiences);
+    if (this.#bad.get(id) === true) throw badSignature();
+    const content = unverified(token);
+    const read = content === undefined ? undefined : this.#readers.get(getOwn(content.claims, 'iss'));
+    if (content === undefined || read === undefined) return undefined;
+    const verifying = this.#verifying.get(id) ?? this.#verify(id, { token, digest, content, read });
+    return verifying.then((fresh) => this.#answer(id, fresh, audiences));
+  }
+
+  /** Checks a token that is new here; what is cheap to see comes first. */
+  #verify(
+    id: string,
+    o: { readonly token: string; readonly digest: Buffer; readonly content: Unverified; readonly read: ClaimsReader },
+  ): Promise<Known> {
+    const claims = o.read(o.content.claims, this.#vocabulary);
+    this.#checkTimes(claims);
+    const verifying = this.#signatures
+      .hold(o.token, o.content.header)
+      .then((holds) => {
+        if (!holds) {
+          this.#bad.set(id, true);
+          throw badSignature();
+        }
+        const references = this.#referencesOf(claims, o.digest);
+        const known: Known = { claims, user: userOf(claims, this.#vocabulary), references, answer: undefined };
+        this.#known.set(id, known);
+        return known;
+      })
+      .finally(() => this.#verifying.delete(id));
+    this.#verifying.set(id, verifying);
+    return verifying;
+  }
+
+  /** @throws {TokenRefused} */
+  #answer(id: string, known: Known, wanted: readonly string[]): Promise<Identity> | Identity {
+    if (this.#nowMs() >= known.claims.expires * 1000) this.#known.delete(id);
+    this.#checkTimes(known.claims);
+    let waiting: Promise<void>[] | undefined;
+    for (const reference of known.references) {
+      const present = this.#objects.present(reference);
+      if (present !== true) (waiting ??= []).push(required(reference, present));
+    }
+    if (waiting === undefined) return this.#identity(known, wanted);
+    return Promise.all(waiting).then(() => this.#identity(known, wanted));
+  }
+
+  #checkTimes({ notBefore, expires }: TokenClaims): void {
+    const nowSeconds = this.#nowMs() / 1000;
+    if (nowSeconds >= expires) throw new TokenRefused('The token has expired');
+    if (nowSeconds < notBefore - CLOCKS_DIFFER_SECONDS) throw new TokenRefused('The time of the token has not come');
+  }
+
+  #identity(known: Known, wanted: readonly string[]): Identity {
+    if (known.answer?.wanted !== wanted) {
+      known.answer = { wanted, identity: this.#meantFor(known, wanted) };
+    }
+    const { identity } = known.answer;
+    const lateSeconds = Math.floor(this.#nowMs() / 1000) - known.claims.warnAfter;
+    if (lateSeconds <= 0) return identity;
+    const told = `subject: ${known.user.name}, seconds after warning threshold: ${Math.floor(lateSeconds)}`;
+    return { ...identity, auditAnnotations: { [this.#vocabulary.auditAnnotations.staleToken]: told } };
+  }
+
+  /** @throws {TokenRefused} */
+  #meantFor({ user, claims }: Known, wanted: readonly string[]): Identity {
+    const { audiences } = claims;
+    if (audiences === undefined) {
+      return { user, auditAnnotations: { [this.#vocabulary.auditAnnotations.legacyToken]: user.name } };
+    }
+    const both = wanted.filter((audience) => audiences.includes(audience));
+    if (both.length === 0) throw new TokenRefused('The token is not meant for the wanted audiences');
+    return { user, audiences: both };
+  }
+}
+
+const badSignature = (): TokenRefused => new TokenRefused('No key of service account tokens has signed the token');
+
+async function required(reference: Reference, present: boolean | Promise<boolean>): Promise<void> {
+  if (!(await present)) throw gone(reference);
+}
+
+const gone = ({ stored, namespace, name }: Reference): TokenRefused =>
+  new TokenRefused(`The token is revoked: there is no such ${stored.hub.kind} any more: ${namespace}/${name}`);

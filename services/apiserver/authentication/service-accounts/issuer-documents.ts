@@ -1,0 +1,44 @@
+import type { VerifyingKey } from './key-files.js';
+
+/** What others need to check this server's tokens by themselves. */
+export interface IssuerDocuments {
+  /** `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0, section 3). */
+  readonly configuration: object;
+  /** `/openid/v1/jwks`: the keys (RFC 7517, section 5). */
+  readonly keySet: object;
+}
+
+export interface IssuerOptions {
+  readonly issuer: string | undefined;
+  /** Where the keys are to be had; '' for below the issuer, as whoever reaches the one document there reaches the other. */
+  readonly jwksUri: string;
+  readonly keys: readonly VerifyingKey[];
+}
+
+export const CONFIGURATION_PATH = '/.well-known/openid-configuration';
+export const KEY_SET_PATH = '/openid/v1/jwks';
+
+/** undefined for an issuer that nobody could look up: only https URLs can be (section 2 there). */
+export function issuerDocuments({ issuer, jwksUri, keys }: IssuerOptions): IssuerDocuments | undefined {
+  if (issuer === undefined || !isHttps(issuer)) return undefined;
+  return {
+    configuration: {
+      issuer,
+      jwks_uri: jwksUri === '' ? `${issuer.replace(/\/$/, '')}${KEY_SET_PATH}` : jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithms }) => algorithms[0]))].sort(),
+    },
+    keySet: {
+      keys: keys.map(({ id, key, algorithms }) => ({
+        use: 'sig',
+        kid: id,
+        alg: algorithms[0],
+        ...key.export({ format: 'jwk' }), // a public key: of a private one this would be the key itself
+      })),
+    },
+  };
+}
+
+/** An https URL. */
+export const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';

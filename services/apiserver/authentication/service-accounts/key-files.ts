@@ -1,0 +1,80 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { algorithmsOf, keyId } from './keys.js';
+
+/** A key that tokens are verified with. */
+export interface VerifyingKey {
+  readonly id: string;
+  /** The public half. */
+  readonly key: KeyObject;
+  readonly algorithms: readonly [string, ...string[]];
+}
+
+export interface KeyFileOptions {
+  readonly serviceAccountKeyFile: readonly string[];
+  readonly serviceAccountSigningKeyFile: string;
+  readonly tlsKeyFile: string;
+}
+
+/** A token that names none of them is tried with each. */
+const MAX_KEYS = 64;
+
+/**
+ * The keys of the files that are named, else the key that tokens are signed with, else that of the serving certificate
+ * (spec 2, 5.4), where it is of a type that signs tokens.
+ *
+ * @returns Each key once. Empty: no token can be verified.
+ * @throws {Error} In one line, naming the file that cannot be used.
+ */
+export function verifyingKeys(o: KeyFileOptions): readonly VerifyingKey[] {
+  const signing = o.serviceAccountSigningKeyFile === '' ? [] : [o.serviceAccountSigningKeyFile];
+  const named = o.serviceAccountKeyFile.length === 0 ? signing : o.serviceAccountKeyFile;
+  if (named.length === 0) return servingKey(o.tlsKeyFile);
+  const byId = new Map(named.flatMap(keysOf).map((key) => [key.id, key]));
+  if (byId.size > MAX_KEYS) throw new Error(`Cannot verify tokens with ${byId.size} keys: ${MAX_KEYS} are the most`);
+  return [...byId.values()];
+}
+
+function keysOf(file: string): readonly VerifyingKey[] {
+  try {
+    return keysIn(readFileSync(file, 'utf8'));
+  } catch (err) {
+    throw new Error(`Cannot use ${file} to verify tokens: ${(err as Error).message}`, { cause: err });
+  }
+}
+
+/** Nobody chose it for tokens: one that cannot sign them is none. */
+function servingKey(file: string): readonly VerifyingKey[] {
+  if (file === '') return [];
+  try {
+    return keysIn(readFileSync(file, 'utf8'));
+  } catch {
+    return []; // whoever serves with it tells what is wrong with the file
+  }
+}
+
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+/** Others, such as parameters of curves, may lie beside keys. */
+const HOLDS_KEY = /(?:KEY|^CERTIFICATE)$/;
+
+/**
+ * Public keys, private keys, of which the public half is taken, and keys of certificates.
+ *
+ * @throws {Error} In one line, when there is none, or one that cannot be used.
+ */
+export function keysIn(pem: string): readonly VerifyingKey[] {
+  const blocks = [...pem.matchAll(BLOCK)].filter(([, label = '']) => HOLDS_KEY.test(label));
+  if (blocks.length === 0) throw new Error('there is no key in PEM');
+  return blocks.map(([block]) => {
+    const key = publicKey(block);
+    return { id: keyId(key), key, algorithms: algorithmsOf(key) };
+  });
+}
+
+function publicKey(block: string): KeyObject {
+  try {
+    return createPublicKey(block);
+  } catch {
+    throw new Error('there is a key that cannot be read'); // what OpenSSL says of it may quote the key
+  }
+}

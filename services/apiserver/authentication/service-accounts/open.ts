@@ -1,0 +1,27 @@
+import type { Core } from '../../core.js';
+import type { ApiServerOptions } from '../../options.js';
+import { ServiceAccountTokens } from './authenticator.js';
+import { issuerDocuments, type IssuerDocuments } from './issuer-documents.js';
+import { verifyingKeys } from './key-files.js';
+
+export interface ServiceAccounts {
+  /** Empty without a key to verify tokens with. */
+  readonly tokens: readonly ServiceAccountTokens[];
+  /** undefined: there is no issuer that others could ask about its keys. */
+  readonly documents: IssuerDocuments | undefined;
+}
+
+/** @throws {Error} In one line, for key files that cannot be used. */
+export function openServiceAccounts(
+  o: ApiServerOptions,
+  core: Pick<Core, 'vocabulary' | 'resources' | 'reader'>,
+): ServiceAccounts {
+  const keys = verifyingKeys(o);
+  if (keys.length === 0) return { tokens: [], documents: undefined };
+  return {
+    tokens: [
+      new ServiceAccountTokens({ ...core, keys, issuers: o.serviceAccountIssuer, lookup: o.serviceAccountLookup }),
+    ],
+    documents: issuerDocuments({ issuer: o.serviceAccountIssuer[0], jwksUri: o.serviceAccountJwksUri, keys }),
+  };
+}

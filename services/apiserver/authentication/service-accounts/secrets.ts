@@ -1,0 +1,28 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import type { CachedObject } from '../../cache/cached-object.js';
+
+/** Texts that a client must not learn are compared, and kept, as their digests. */
+export const digestOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
+
+/** Takes the same time whatever differs. */
+export const sameDigest = (a: Buffer, b: Buffer): boolean => timingSafeEqual(a, b);
+
+/** What an object of kind Secret holds, decoded. */
+export interface SecretParts {
+  readonly type: string;
+  /** undefined: there is none of that key. */
+  readonly value: (key: string) => Buffer | undefined;
+}
+
+/** Parses the whole object: what is made of it should be kept beside it. */
+export function secretParts(object: CachedObject): SecretParts {
+  const { type, data } = object.parse() as { readonly type?: string; readonly data?: unknown };
+  return {
+    type: type ?? '',
+    value: (key) => {
+      const encoded = isJsonObject(data) ? getOwn(data, key) : undefined;
+      return typeof encoded === 'string' ? Buffer.from(encoded, 'base64') : undefined;
+    },
+  };
+}
