@@ -1,0 +1,102 @@
+import { canonicalTime } from '../../machinery/schema/times.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import type { StoredResource } from '../registry/resource.js';
+import { keyOf } from '../registry/resource.js';
+import { deletedAtMs } from './service-accounts/objects.js';
+import { digestOf, sameDigest, secretParts, type SecretParts } from './service-accounts/secrets.js';
+import { TokenRefused } from './token-reviewer.js';
+import type { Identity, TokenAuthenticator } from './types.js';
+
+export interface BootstrapTokenDeps {
+  readonly secrets: StoredResource;
+  readonly vocabulary: Pick<Vocabulary, 'namespaces' | 'secretTypes'>;
+  /** Milliseconds since 1970. */
+  readonly nowMs?: () => number;
+}
+
+/** Id and secret. */
+const FORM = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const NAME_PREFIX = 'bootstrap-token-';
+const USER_PREFIX = 'system:bootstrap:';
+const GROUP = 'system:bootstrappers';
+const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+/** What a Secret says of its token, as long as that has not expired. */
+interface Credential {
+  readonly digest: Buffer;
+  readonly expiresMs: number;
+  readonly identity: Identity;
+}
+
+/**
+ * Tokens with which machines and programs come before they have anything better (spec 2, 5.5). Each is a Secret of the
+ * system namespace; the watch cache alone is asked for it, as whoever asks is not known yet.
+ */
+export function bootstrapTokens({ secrets, vocabulary, nowMs = Date.now }: BootstrapTokenDeps): TokenAuthenticator {
+  /** Each version of a Secret is decoded once. A text: why it gives nobody access. */
+  const known = new WeakMap<CachedObject, Credential | string>();
+  const credentialOf = (object: CachedObject, id: string): Credential | string => {
+    let credential = known.get(object);
+    if (credential === undefined) known.set(object, (credential = decoded(object, id, vocabulary)));
+    return credential;
+  };
+  return {
+    name: 'bootstrap-token',
+    authenticateToken: (token) => {
+      const [, id, secret] = FORM.exec(token) ?? [];
+      if (id === undefined || secret === undefined) return undefined;
+      const object = secrets.cache.get(keyOf(secrets, vocabulary.namespaces.system, `${NAME_PREFIX}${id}`));
+      if (object === undefined) throw new TokenRefused('There is no bootstrap token of that id');
+      const credential = credentialOf(object, id);
+      if (typeof credential === 'string') throw new TokenRefused(`The Secret ${object.name} ${credential}`);
+      if (!sameDigest(digestOf(secret), credential.digest))
+        throw new TokenRefused('The bootstrap token is another one');
+      if (nowMs() >= credential.expiresMs) throw new TokenRefused('The bootstrap token has expired');
+      return credential.identity;
+    },
+  };
+}
+
+function decoded(
+  object: CachedObject,
+  id: string,
+  { secretTypes }: BootstrapTokenDeps['vocabulary'],
+): Credential | string {
+  if (deletedAtMs(object) !== Infinity) return 'is being deleted';
+  const parts = secretParts(object);
+  if (parts.type !== secretTypes.bootstrapToken) return 'is of another type';
+  const text = textsOf(parts);
+  const secret = text('token-secret');
+  if (secret === '') return 'has no token-secret';
+  if (!sameDigest(digestOf(text('token-id')), digestOf(id))) return 'has another token-id than its name';
+  if (text('usage-bootstrap-authentication') !== 'true') return 'is not meant for authentication';
+  const groups = extraGroups(text('auth-extra-groups'));
+  if (groups === undefined) return 'has auth-extra-groups that are no groups of bootstrappers';
+  return {
+    digest: digestOf(secret),
+    expiresMs: expiry(text('expiration')),
+    identity: { user: { name: `${USER_PREFIX}${id}`, uid: '', groups, extra: {} } },
+  };
+}
+
+/** '' for what is not there. */
+const textsOf =
+  ({ value }: SecretParts) =>
+  (key: string): string =>
+    value(key)?.toString('utf8') ?? '';
+
+/** An expiration that cannot be read is one that has passed. */
+function expiry(text: string): number {
+  if (text === '') return Infinity;
+  const time = canonicalTime(text, 'microsecond');
+  return typeof time === 'string' ? Date.parse(time) : -Infinity;
+}
+
+/** undefined when one of them is none of ours: then the token is good for nothing, as nobody meant it to have less. */
+function extraGroups(text: string): readonly string[] | undefined {
+  if (text === '') return [GROUP];
+  const groups = text.split(',');
+  if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined;
+  return [...new Set([GROUP, ...groups])].sort();
+}
