@@ -1,5 +1,6 @@
 import { FlagError } from '../machinery/flags/flags.js';
 import { featureGates } from '../machinery/features/feature-gates.js';
+import { isHttps } from './authentication/service-accounts/issuer-documents.js';
 import { showsDeprecated } from './metrics/deprecated.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from './options.js';
 import { checkAccess } from './options/check-access.js';
@@ -16,7 +17,7 @@ export function checkOptions(o: ApiServerOptions): void {
   checkTokens(o);
 }
 
-const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer } = API_SERVER_FLAGS;
+const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer, serviceAccountJwksUri } = API_SERVER_FLAGS;
 const { serviceAccountMaxTokenExpirationMs: longest } = API_SERVER_FLAGS;
 
 function checkNodeAgents(o: ApiServerOptions): void {
@@ -33,6 +34,10 @@ function checkTokens(o: ApiServerOptions): void {
     throw new FlagError(
       `Cannot parse --${serviceAccountIssuer.flag}: ${JSON.stringify(issuer)} has a colon and is no URL`,
     );
+  }
+  if (o.serviceAccountJwksUri !== '' && !isHttps(o.serviceAccountJwksUri)) {
+    const given = JSON.stringify(o.serviceAccountJwksUri);
+    throw new FlagError(`Cannot parse --${serviceAccountJwksUri.flag}: ${given} is no https URL`);
   }
   const ms = o.serviceAccountMaxTokenExpirationMs;
   if (ms === 0 || (ms >= HOUR_MS && ms <= MOST_MS)) return;

@@ -3,6 +3,11 @@ import type { Catalog, ResourceDeclaration } from '../../machinery/types/declara
 import { StatusError } from '../../machinery/meta/status.js';
 import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import {
+  CONFIGURATION_PATH,
+  KEY_SET_PATH,
+  type IssuerDocuments,
+} from '../authentication/service-accounts/issuer-documents.js';
 import { HEALTH_ENDPOINTS, type HealthChecks } from '../health/health-checks.js';
 import { respondCheck, respondHealth } from '../health/respond.js';
 import { negotiate } from '../http/negotiation.js';
@@ -13,6 +18,7 @@ import type { Context, RequestState, Stage } from '../pipeline/request.js';
 import { unknownPath } from '../pipeline/verb.js';
 import type { ServedApi } from '../registry/served.js';
 import { Discovery } from './discovery.js';
+import { Document, respondDocument } from './document.js';
 import { versionDocument } from './version.js';
 
 export interface PathDeps {
@@ -22,6 +28,8 @@ export interface PathDeps {
   readonly gates: FeatureGates;
   readonly health: HealthChecks;
   readonly metrics: Pick<ApiServerMetrics, 'render'>;
+  /** undefined: nobody is told of an issuer of tokens. */
+  readonly issuerDocuments?: IssuerDocuments | undefined;
   /** `major.minor.patch` of the product. */
   readonly version: string;
   /** Whether a finished deletion answers what was deleted. */
@@ -40,6 +48,7 @@ export function pathRoutes(d: PathDeps): Stage {
   routeDiscovery(router, discovery);
   routeHealth(router, d.health);
   routeOpenApi(router, new OpenApi(d), d.gates);
+  if (d.issuerDocuments !== undefined) routeIssuer(router, d.issuerDocuments);
   const routes = router.routes() as Stage; // adds to the context what only its own handlers read
   return async (ctx) => {
     await routes(ctx, () => refuse(ctx));
@@ -68,6 +77,19 @@ function routeOpenApi(router: PathRouter, openApi: OpenApi, gates: FeatureGates)
   router.get('/openapi/v3/*path', (ctx) => openApi.groupVersion(ctx, param(ctx, 'path')));
 }
 
+/** Whoever checks tokens by himself asks again after an hour, so that he learns of new keys. */
+const KEPT_BY_ANYBODY = 'public, max-age=3600';
+
+function routeIssuer(router: PathRouter, { configuration, keySet }: IssuerDocuments): void {
+  const answer = (path: string, content: object, type: string): void => {
+    const document = new Document(content);
+    const headers = { 'Content-Type': type, 'Cache-Control': KEPT_BY_ANYBODY };
+    router.get(path, (ctx) => respondDocument(ctx, document, headers));
+  };
+  answer(CONFIGURATION_PATH, configuration, 'application/json');
+  answer(KEY_SET_PATH, keySet, 'application/jwk-set+json');
+}
+
 const param = (ctx: { readonly params: Readonly<Record<string, string>> }, name: string): string =>
   ctx.params[name] ?? '';
 
@@ -81,10 +103,11 @@ function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): Promi
 }
 
 /** What `/` lists. */
-function allPaths({ gates, health }: PathDeps, discovery: Discovery): readonly string[] {
+function allPaths({ gates, health, issuerDocuments }: PathDeps, discovery: Discovery): readonly string[] {
   const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
   const v3 = gates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [];
-  const others = ['/api', '/apis', '/metrics', '/openapi/v2', ...v3, '/version'];
+  const issuer = issuerDocuments === undefined ? [] : [CONFIGURATION_PATH, KEY_SET_PATH];
+  const others = ['/api', '/apis', '/metrics', '/openapi/v2', ...v3, ...issuer, '/version'];
   return [...new Set([...discovery.paths(), ...checks, ...others])].sort();
 }
 
