@@ -32,7 +32,7 @@ export interface ApplicationDeps {
 export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const { authenticators, tokens: tokenReviewer } = openAuthentication(o, { log: d.log, signal: d.signal });
+  const { authenticators, tokens: tokenReviewer, issuerDocuments } = openAuthentication(o, { ...d, core });
   const { authorizers } = openAuthorization(o);
   const authorize = authorizeBy(authorizers);
   const verbDeps = {
@@ -65,6 +65,7 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
       ...core,
       health,
       metrics,
+      issuerDocuments,
       version: d.version,
       returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,
     }),

@@ -1,10 +1,14 @@
+import type { Core } from '../core.js';
 import type { Log } from '../log.js';
 import type { ApiServerOptions } from '../options.js';
 import { bearer } from './bearer.js';
+import { bootstrapTokens } from './bootstrap-tokens.js';
 import { Authorities } from './certificates/authorities.js';
 import { clientCertificates } from './certificates/client-certificate.js';
 import { PeerCertificates } from './certificates/peer.js';
 import { requestHeaders } from './certificates/request-header.js';
+import type { IssuerDocuments } from './service-accounts/issuer-documents.js';
+import { openServiceAccounts } from './service-accounts/open.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, TokenAuthenticator } from './types.js';
@@ -14,18 +18,25 @@ export interface Authentication {
   readonly authenticators: readonly Authenticator[];
   /** Those for bearer tokens, for reviews as well. */
   readonly tokens: TokenReviewer;
+  /** What others need to check tokens of service accounts by themselves; undefined: this server has none of it. */
+  readonly issuerDocuments: IssuerDocuments | undefined;
 }
 
 export interface AuthenticationParts {
   readonly log: Log;
   /** Ends with the server. */
   readonly signal: AbortSignal;
+  /** Where objects are that are credentials, or that credentials name. */
+  readonly core: Pick<Core, 'vocabulary' | 'resources' | 'reader'>;
 }
 
 /** Everybody who knows a client, as the flags say. @throws {Error} In one line, for files that cannot be used. */
 export function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Authentication {
-  const tokens = new TokenReviewer(tokenAuthenticators(o), audiencesOf(o));
-  return { authenticators: [...certificateAuthenticators(o, d), bearer(tokens)], tokens };
+  const serviceAccounts = openServiceAccounts(o, d.core);
+  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens];
+  const tokens = new TokenReviewer(known, audiencesOf(o));
+  const authenticators = [...certificateAuthenticators(o, d), bearer(tokens)];
+  return { authenticators, tokens, issuerDocuments: serviceAccounts.documents };
 }
 
 /** A proxy comes before the clients whose requests it passes on: its own certificate may be good for a user, too. */
@@ -47,8 +58,12 @@ function certificateAuthenticators(o: ApiServerOptions, { log, signal }: Authent
 }
 
 /** Cheap ones first: a request with a token asks them all until one knows it. */
-function tokenAuthenticators(o: ApiServerOptions): TokenAuthenticator[] {
-  return [...(o.tokenAuthFile === '' ? [] : [tokenFile(o.tokenAuthFile)])];
+function tokenAuthenticators(o: ApiServerOptions, { core }: AuthenticationParts): TokenAuthenticator[] {
+  const secrets = core.resources.stored('', 'secrets');
+  return [
+    ...(o.tokenAuthFile === '' ? [] : [tokenFile(o.tokenAuthFile)]),
+    ...(o.enableBootstrapTokenAuth && secrets !== undefined ? [bootstrapTokens({ ...core, secrets })] : []),
+  ];
 }
 
 /** Whom tokens for this server are meant for. */
