@@ -30,6 +30,7 @@ import { servedApi } from './registry/runtime-config.js';
 import { strategies } from './registry/strategies/table.js';
 import { WatchService } from './registry/watch-service.js';
 import { Writer } from './registry/writer.js';
+import { offered } from './subresources/tokens/issuer.js';
 
 /** Changes older than this are dropped from memory even when there is room. */
 const HISTORY_RETAIN_MS = 10 * 60_000;
@@ -65,7 +66,7 @@ export async function buildCore(
   checkAdvertised(o);
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
-  const catalog = loadCatalog(vocabulary, gates);
+  const catalog = offered(loadCatalog(vocabulary, gates), o);
   const { api, warnings } = servedApi(catalog, o.runtimeConfig);
   for (const warning of [...gateWarnings, ...warnings]) log.warn(warning);
   const keys = registryKeys(o.etcdPrefix);
