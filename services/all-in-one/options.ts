@@ -8,6 +8,7 @@ export const UP_FLAGS = {
     ...API_SERVER_FLAGS.dataDir,
     help: 'directory of the embedded store, of credentials that are made, and of the client configuration',
   },
+  enableBootstrapTokenAuth: { ...API_SERVER_FLAGS.enableBootstrapTokenAuth, default: 'true' },
   tlsSans: {
     flag: 'tls-san',
     type: 'list',
