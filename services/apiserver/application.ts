@@ -1,9 +1,12 @@
 import Koa from 'koa';
 import { AdmissionChain } from './admission/chain.js';
 import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle.js';
+import type { Audit } from './audit/open.js';
 import { openAuthentication } from './authentication/open.js';
 import { openAuthorization } from './authorization/open.js';
-import { authorizeBy } from './authorization/stage.js';
+import { rbacEscalation } from './authorization/rbac/escalation.js';
+import { authorizeBy, decide } from './authorization/stage.js';
+import type { Authorizer } from './authorization/types.js';
 import type { Core } from './core.js';
 import { pathRoutes } from './discovery/routes.js';
 import type { HealthChecks } from './health/health-checks.js';
@@ -26,6 +29,8 @@ export interface ApplicationDeps {
   readonly core: Core;
   readonly health: HealthChecks;
   readonly metrics: ApiServerMetrics;
+  /** undefined: nobody is told of requests. */
+  readonly audit: Audit | undefined;
 }
 
 /** Answers every request: the stages of the pipeline with what they work with. */
@@ -33,13 +38,13 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
   const { authenticators, tokens: tokenReviewer, issuerDocuments } = openAuthentication(o, { ...d, core });
-  const { authorizers } = openAuthorization(o);
+  const { authorizers } = openAuthorization(o, core);
   const authorize = authorizeBy(authorizers);
   const verbDeps = {
     ...core,
     authorize,
     watchMetrics: metrics.watches,
-    admission: admissionChain(core),
+    admission: admissionChain(core, authorizers),
     bodies: new Bodies({
       limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
       catalog: core.catalog,
@@ -54,7 +59,13 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,
-    authentication: { authenticators, anonymous: mayBeAnonymous(o), log: d.log, onRefused: () => undefined },
+    authentication: {
+      authenticators,
+      anonymous: mayBeAnonymous(o),
+      log: d.log,
+      onRefused: d.audit?.onRefused ?? ((): void => undefined),
+    },
+    audit: d.audit?.stage,
     authorizers,
     authorize,
     loaded: () => core.feed.loaded,
@@ -78,7 +89,8 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
 const mayBeAnonymous = ({ anonymousAuth, authorizationMode }: ApiServerOptions): boolean =>
   anonymousAuth && !authorizationMode.includes('AlwaysAllow');
 
-function admissionChain({ resources, reader, vocabulary }: Core): AdmissionChain {
+function admissionChain(core: Core, authorizers: readonly Authorizer[]): AdmissionChain {
+  const { resources, reader, vocabulary, access } = core;
   const namespaces = resources.stored('', 'namespaces');
   if (namespaces === undefined) throw new Error('No declaration of namespaces');
   return new AdmissionChain([
@@ -87,5 +99,15 @@ function admissionChain({ resources, reader, vocabulary }: Core): AdmissionChain
       cachedPhase: (name) => namespaces.cache.get(`${namespaces.cache.keys.prefix}${name}`)?.field('status.phase'),
       storedPhase: async (name) => (await reader.getStored(namespaces, '', name)).field('status.phase'),
     }),
+    ...(access === undefined
+      ? []
+      : [
+          rbacEscalation({
+            group: vocabulary.groups.rbac,
+            index: access,
+            decide: (user, attributes) => decide(authorizers, user, attributes),
+            whenFresh: () => reader.whenFresh(),
+          }),
+        ]),
   ]);
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCompactor } from '../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../storage/store.js';
+import { lookAfterRoles } from './authorization/rbac/look-after.js';
 import type { Core } from './core.js';
 import type { PlatformEndpoints } from './endpoints/platform-endpoints.js';
 import type { Log } from './log.js';
@@ -44,7 +45,11 @@ async function lookAfter({ core, store, endpoints, log }: BackgroundDeps, signal
     reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
     log,
   };
-  await Promise.all([endpoints.run(signal), runClaimRepair(claims, core.resources.allStored(), signal)]);
+  await Promise.all([
+    endpoints.run(signal),
+    runClaimRepair(claims, core.resources.allStored(), signal),
+    core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
+  ]);
 }
 
 const BOOTSTRAP_RETRY_MS = 500;

@@ -11,6 +11,8 @@ import {
   type VocabularyName,
 } from '../machinery/vocabulary/vocabulary.js';
 import type { KeyValueStore } from '../storage/store.js';
+import type { AccessIndex } from './authorization/rbac/access-index.js';
+import { openAccessIndex } from './authorization/rbac/open.js';
 import { Feed } from './cache/feed.js';
 import { ConsistentReadGate } from './cache/gate.js';
 import { HistoryBudget } from './cache/history.js';
@@ -51,7 +53,9 @@ export interface Core {
   readonly streams: OpenStreams;
   /** The address of the service that leads to the API servers. */
   readonly serviceAddress: string;
-  readonly state: { bootstrapped: boolean; stopping: boolean };
+  /** Who has which roles; undefined where roles decide nothing. */
+  readonly access: AccessIndex | undefined;
+  readonly state: { bootstrapped: boolean; policySettled: boolean; stopping: boolean };
 }
 
 /** @throws {Error} With one line that says why: flags that do not fit together, a store in other words. */
@@ -115,7 +119,8 @@ export async function buildCore(
     serviceAddress: addresses.firstAddress,
     watches: new WatchService(store, feed),
     streams: new OpenStreams(),
-    state: { bootstrapped: false, stopping: false },
+    access: o.authorizationMode.includes('RBAC') ? openAccessIndex(resources, vocabulary.groups.rbac) : undefined,
+    state: { bootstrapped: false, policySettled: false, stopping: false },
   };
 }
 

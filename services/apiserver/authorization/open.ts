@@ -1,5 +1,8 @@
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { ApiServerOptions } from '../options.js';
 import { alwaysAllow, alwaysDeny } from './always.js';
+import type { AccessIndex } from './rbac/access-index.js';
+import { rbacAuthorizer } from './rbac/authorizer.js';
 import { privilegedGroup } from './privileged.js';
 import type { Authorizer } from './types.js';
 
@@ -8,11 +11,18 @@ export interface Authorization {
   readonly authorizers: readonly Authorizer[];
 }
 
+export interface AuthorizationDeps {
+  readonly vocabulary: Vocabulary;
+  /** Who has which roles; there whenever roles decide. */
+  readonly access: AccessIndex | undefined;
+}
+
 /** Everybody who decides, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export function openAuthorization(o: ApiServerOptions): Authorization {
+export function openAuthorization(o: ApiServerOptions, { vocabulary, access }: AuthorizationDeps): Authorization {
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
+    RBAC: () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac)),
   };
   const named = o.authorizationMode.map((mode) => modes[mode]?.() ?? alwaysDeny);
   return { authorizers: [privilegedGroup, ...named] };

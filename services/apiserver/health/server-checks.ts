@@ -21,6 +21,9 @@ export function healthChecks(o: ApiServerOptions, core: Core, store: KeyValueSto
     endpoints: everywhere,
     check: () => state.bootstrapped,
   });
+  if (core.access !== undefined) {
+    health.add({ name: 'poststarthook/rbac/bootstrap-roles', endpoints: everywhere, check: () => state.policySettled });
+  }
   health.add({ name: 'shutdown', endpoints: ['readyz'], check: () => !state.stopping });
   return health;
 }

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import { hasReason } from '../../../machinery/meta/status.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { CachedObject } from '../../cache/cached-object.js';
+import { follow } from '../../cache/follow.js';
+import type { Log } from '../../log.js';
+import type { StoredResource } from '../../registry/resource.js';
+import type { ResourceTable } from '../../registry/resources.js';
+import type { WriteDecision, Writer } from '../../registry/writer.js';
+import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from './aggregation.js';
+import { rbacResource } from './open.js';
+import { memberOf, readObject, rulesOf } from './rules.js';
+
+export interface AggregationDeps {
+  readonly resources: ResourceTable;
+  readonly writer: Writer;
+  readonly vocabulary: Vocabulary;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+const RETRY = { leastMs: 200, mostMs: 30_000 };
+
+/**
+ * Keeps the rules of roles that gather them in step with the roles that they gather from, until `signal` fires. Every
+ * server does; what one has written, the others find in place. Never throws.
+ */
+export async function runAggregation(d: AggregationDeps, signal: AbortSignal): Promise<void> {
+  const aggregation = new Aggregation(d);
+  let failures = 0;
+  while (!signal.aborted) {
+    await aggregation.changed(signal);
+    try {
+      await aggregation.pass(signal);
+      failures = 0;
+    } catch (err) {
+      if (fired(signal)) return;
+      d.log.warn('Rules of a role that gathers them could not be written yet', { err });
+      aggregation.again();
+      const pauseMs = Math.min(RETRY.mostMs, RETRY.leastMs * 2 ** failures++);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** Asked again after an await: the compiler takes the answer from before it. */
+const fired = (signal: AbortSignal): boolean => signal.aborted;
+
+/** What aggregation looks at in a role; read once for each state. */
+interface KnownRole extends SelectableRole {
+  readonly aggregationRule: unknown;
+}
+
+/** The roles of the cluster as of the cache, and whether they have changed since they were last looked at. */
+class Aggregation {
+  readonly #d: AggregationDeps;
+  readonly #stored: StoredResource;
+  /** Read at the first look after a change. */
+  readonly #known = new WeakMap<CachedObject, KnownRole>();
+  #dirty = true;
+  #wake: () => void = () => undefined;
+
+  constructor(d: AggregationDeps) {
+    this.#d = d;
+    this.#stored = rbacResource(d.resources, d.vocabulary.groups.rbac, 'clusterroles');
+    follow(this.#stored.cache, { loaded: () => this.again(), changed: () => this.again() });
+  }
+
+  again(): void {
+    this.#dirty = true;
+    this.#wake();
+  }
+
+  /** Resolves when there is something to look at, or when `signal` fires. */
+  async changed(signal: AbortSignal): Promise<void> {
+    if (this.#dirty || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        this.#wake = () => undefined;
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  /**
+   * Looks at every role once. Roles that gather from each other bring it back by their changes.
+   *
+   * @throws What the last role that could not be written failed with; the others have been.
+   */
+  async pass(signal: AbortSignal): Promise<void> {
+    this.#dirty = false;
+    let failure: unknown;
+    for (const { name } of this.#gathering()) {
+      if (fired(signal)) return;
+      try {
+        await this.#d.writer.change(this.#stored, '', name, (current) => this.#judge(current));
+      } catch (err) {
+        if (!hasReason(err, 'NotFound')) failure = err; // a role that is gone gathers nothing
+      }
+    }
+    if (failure !== undefined) throw failure as Error;
+  }
+
+  /** Those whose rules are not what they should be. */
+  #gathering(): readonly CachedObject[] {
+    return [...this.#stored.cache.objects()].filter((object) => this.#rulesFor(object) !== undefined);
+  }
+
+  /** The rules that a role should have; undefined when it has them, or when they are its own. */
+  #rulesFor(object: CachedObject): readonly object[] | undefined {
+    const role = this.#read(object);
+    if (role.aggregationRule === undefined) return undefined;
+    const all = [...this.#stored.cache.objects()].map((other) => this.#read(other));
+    const rules = aggregatedRules(role, all);
+    return rules === undefined || sameRules(rules, role.rules) ? undefined : rules.map(writtenRule);
+  }
+
+  #judge(current: CachedObject): WriteDecision {
+    const rules = this.#rulesFor(current);
+    if (rules === undefined) return { do: 'nothing' };
+    const object = { ...(current.parse() as ApiObject), rules }; // we encoded it
+    return { do: 'put', object: this.#d.resources.served(this.#stored.hub)?.decode(object) ?? object };
+  }
+
+  #read(object: CachedObject): KnownRole {
+    let known = this.#known.get(object);
+    if (known === undefined) this.#known.set(object, (known = knownRole(object)));
+    return known;
+  }
+}
+
+function knownRole(object: CachedObject): KnownRole {
+  const role = readObject(object);
+  const labels = memberOf(memberOf(role, 'metadata'), 'labels');
+  return {
+    name: object.name,
+    labels: (labels ?? {}) as Readonly<Record<string, string>>, // checked on write
+    rules: rulesOf(role),
+    aggregationRule: memberOf(role, 'aggregationRule'),
+  };
+}
