@@ -41,20 +41,20 @@ export function parseYaml(
   return parseRealYaml(bytes, limits, duplicates);
 }
 
-async function parseRealYaml(bytes: Buffer, limits: BodyLimits, duplicates: string[] | undefined): Promise<Json> {
+const parseRealYaml = async (bytes: Buffer, limits: BodyLimits, duplicates: string[] | undefined): Promise<Json> => {
   const text = decodeText(bytes, Math.min(limits.maxBytes, limits.maxYamlBytes));
-  const yaml = await import('yaml');
-  const document = parseDocument(yaml, text, limits.maxDepth);
-  const walk = {
-    yaml,
-    document,
-    maxDepth: limits.maxDepth,
-    anchors: new Map(),
-    duplicates,
-    path: [],
-    aliases: 0,
-    values: 0,
-  };
+  return parseYamlText(await import('yaml'), text, limits.maxDepth, duplicates);
+};
+
+/**
+ * The same for text of bounded length, and for those who have the parser already, as what is read before a process
+ * answers anybody does.
+ *
+ * @throws {StatusError} BadRequest. Where the text is no YAML, its cause is what the parser says of the place.
+ */
+export function parseYamlText(yaml: YamlLibrary, text: string, maxDepth: number, duplicates?: string[]): Json {
+  const document = parseDocument(yaml, text, maxDepth);
+  const walk = { yaml, document, maxDepth, anchors: new Map(), duplicates, path: [], aliases: 0, values: 0 };
   return convert(walk, document.contents, 0);
 }
 
