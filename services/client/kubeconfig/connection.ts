@@ -1,0 +1,148 @@
+import { fixed, basicHeader, combined } from '../credentials/fixed.js';
+import { certificateFileCredentials } from '../credentials/certificate-files.js';
+import { tokenFileCredentials } from '../credentials/token-file.js';
+import type { Credentials } from '../credentials/types.js';
+import { bearerHeader } from '../credentials/types.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { ClientConfig, ClusterEntry, Source, UserEntry } from './config.js';
+import type { ImpersonationHeaders } from './impersonation.js';
+import { impersonationHeaders } from './impersonation.js';
+import { machineAuthorities } from './machine-authorities.js';
+import { checkCertificates, checkKeyPair, placeOf, textOf } from './source.js';
+
+/** How to reach a server, and as whom. */
+export interface Connection {
+  /** http or https, without user name and password. */
+  readonly server: URL;
+  readonly tls: ServerTrust;
+  /** Who opened the connection closes them. */
+  readonly credentials: Credentials;
+  readonly impersonation: ImpersonationHeaders;
+  /** Empty when the context names none. */
+  readonly namespace: string;
+}
+
+export interface ServerTrust {
+  /** Certificates of the authorities that the server's certificate is checked against, PEM; undefined: the runtime's. */
+  readonly authorities: string | undefined;
+  /** The name that the server's certificate is for, where it is not the one in the URL. */
+  readonly serverName: string | undefined;
+  /** Whether the server's certificate is not looked at. */
+  readonly insecure: boolean;
+}
+
+export interface ConnectionOptions {
+  readonly vocabulary: Vocabulary;
+  /** Whether a credential plugin may talk to a person: standard input is a terminal and free. */
+  readonly interactive: boolean;
+  readonly warn: (message: string, keys: object) => void;
+}
+
+/**
+ * What a context stands for. Files that it names are read now.
+ *
+ * @param context Absent: the file's current one. @throws {ClientConfigError} @throws {CredentialError}
+ */
+export function connectionOf(config: ClientConfig, o: ConnectionOptions, context?: string): Connection {
+  const name = context ?? config.currentContext;
+  if (name === '') config.root.at('current-context').fail('is required');
+  const entry = config.contexts.get(name);
+  if (entry === undefined) return config.root.at('contexts').fail(`has none of the name ${JSON.stringify(name)}`);
+  const cluster = config.clusters.get(entry.cluster);
+  if (cluster === undefined) return entry.member.at('cluster').fail('names no cluster of this file');
+  const user = entry.user === '' ? undefined : config.users.get(entry.user);
+  if (user === undefined && entry.user !== '') return entry.member.at('user').fail('names no user of this file');
+  const server = serverOf(cluster);
+  const credentials = user === undefined ? fixed({ headers: {} }) : credentialsOf({ config, cluster, user, o });
+  if (server.protocol === 'http:' && user !== undefined && authorizationsOf(user).length > 0)
+    cluster.member.at('server').fail('must be https, for the user has credentials');
+  return {
+    server,
+    tls: trustOf(config, cluster),
+    credentials,
+    impersonation: user === undefined ? {} : impersonationHeaders(user),
+    namespace: entry.namespace,
+  };
+}
+
+function serverOf(cluster: ClusterEntry): URL {
+  const member = cluster.member.at('server');
+  const text = member.required();
+  const url = URL.canParse(text) ? new URL(text) : member.fail('must be a URL');
+  if (!['https:', 'http:'].includes(url.protocol)) member.fail('must be an https URL');
+  // What is in the URL ends up in logs.
+  if (url.username !== '' || url.password !== '') member.fail('must not hold a user name or a password');
+  if (cluster.proxyUrl !== '') cluster.member.at('proxy-url').fail('is not supported');
+  return url;
+}
+
+function trustOf(config: ClientConfig, cluster: ClusterEntry): ServerTrust {
+  const { authority, insecure, serverName } = cluster;
+  const own = textOf(authority);
+  if (own !== undefined) checkCertificates(own, placeOf(authority, config));
+  if (insecure && own !== undefined) {
+    cluster.member.at('insecure-skip-tls-verify').fail('cannot be true where authorities are given');
+  }
+  return {
+    authorities: own ?? (insecure ? undefined : machineAuthorities()),
+    serverName: serverName === '' ? undefined : serverName,
+    insecure,
+  };
+}
+
+/** What a kind of credentials is made of. */
+interface Scene {
+  readonly config: ClientConfig;
+  readonly cluster: ClusterEntry;
+  readonly user: UserEntry;
+  readonly o: ConnectionOptions;
+}
+
+/** Ways to say who one is beside a certificate. No user has more than one of them. */
+const AUTHORIZATIONS: readonly {
+  readonly member: string;
+  readonly isSet: (user: UserEntry) => boolean;
+  readonly open: (scene: Scene) => Credentials;
+}[] = [
+  { member: 'token', isSet: (u) => u.token !== '' || u.tokenFile !== '', open: openToken },
+  { member: 'username', isSet: (u) => u.username !== '' || u.password !== '', open: openBasic },
+];
+
+const authorizationsOf = (user: UserEntry): typeof AUTHORIZATIONS => AUTHORIZATIONS.filter(({ isSet }) => isSet(user));
+
+function credentialsOf(scene: Scene): Credentials {
+  const { user } = scene;
+  const [one, another] = authorizationsOf(user);
+  if (another !== undefined) user.member.fail(`has both ${one?.member ?? ''} and ${another.member}`);
+  const certificate = openCertificate(scene);
+  if (one === undefined) return certificate ?? fixed({ headers: {} });
+  const other = one.open(scene);
+  return certificate === undefined ? other : combined(certificate, other);
+}
+
+function openToken({ user, o }: Scene): Credentials {
+  if (user.tokenFile !== '') return tokenFileCredentials(user.tokenFile, o); // newer than a token beside it
+  return fixed({ headers: bearerHeader(user.token) ?? user.member.at('token').fail('is no usable token') });
+}
+
+function openBasic({ user }: Scene): Credentials {
+  const { username, password } = user;
+  if (username === '') user.member.at('username').fail('is required where password is set');
+  if (username.includes(':')) user.member.at('username').fail('must not hold a colon');
+  return fixed({ headers: basicHeader(username, password) });
+}
+
+const isGiven = ({ data, file }: Source): boolean => data !== '' || file !== '';
+
+function openCertificate({ config, user, o }: Scene): Credentials | undefined {
+  const { certificate, key } = user;
+  if (!isGiven(certificate) && !isGiven(key)) return undefined;
+  if (!isGiven(key)) user.member.at('client-key').fail('is required beside client-certificate');
+  if (!isGiven(certificate)) user.member.at('client-certificate').fail('is required beside client-key');
+  if (certificate.data === '' && key.data === '') {
+    return certificateFileCredentials({ certFile: certificate.file, keyFile: key.file }, o);
+  }
+  const [cert, privateKey] = [textOf(certificate) ?? '', textOf(key) ?? ''];
+  checkKeyPair(cert, privateKey, placeOf(certificate, config));
+  return fixed({ headers: {}, cert, key: privateKey });
+}
