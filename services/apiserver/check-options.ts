@@ -4,6 +4,7 @@ import { isHttps } from './authentication/service-accounts/issuer-documents.js';
 import { showsDeprecated } from './metrics/deprecated.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from './options.js';
 import { checkAccess } from './options/check-access.js';
+import { checkAudit } from './options/check-audit.js';
 import { parseAddressRanges, parsePortRange } from './registry/addresses/ranges.js';
 
 /** What the table of flags cannot say. Each part is read again where it is used. @throws {FlagError} */
@@ -14,6 +15,7 @@ export function checkOptions(o: ApiServerOptions): void {
   parsePortRange(API_SERVER_FLAGS.serviceNodePortRange.flag, o.serviceNodePortRange);
   checkNodeAgents(o);
   checkAccess(o);
+  checkAudit(o);
   checkTokens(o);
 }
 

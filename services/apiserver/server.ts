@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyValueStore } from '../storage/store.js';
 import { application } from './application.js';
+import type { Audit, AuditDeps } from './audit/open.js';
 import { runInBackground } from './background.js';
 import { buildCore, type Core } from './core.js';
 import { platformEndpoints } from './endpoints/open.js';
@@ -48,10 +49,12 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
     ...d,
     observe: (operation, seconds) => metrics.store.observe(operation, seconds),
   });
+  let audit: Audit | undefined;
   try {
     const core = await buildCore(o, d.log, store, metrics, signal);
+    audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
     const health = healthChecks(o, core, store);
-    const handle = application(o, { ...d, signal, core, health, metrics }).callback();
+    const handle = application(o, { ...d, signal, core, health, metrics, audit }).callback();
     const listener = await listen(
       {
         address: o.bindAddress,
@@ -69,11 +72,19 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
     );
     const endpoints = platformEndpoints(o, { ...core, store, log: d.log }, listener.port);
     const running = runInBackground(o, { ...d, core, store, endpoints }, signal);
-    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints });
+    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints, audit });
   } catch (err) {
+    await audit?.close();
     await store.close();
     throw err;
   }
+}
+
+/** Loaded only where it is wanted. */
+async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undefined> {
+  if (o.auditPolicyFile === '' && o.auditLogPath === '' && o.auditWebhookConfigFile === '') return undefined;
+  const { openAudit } = await import('./audit/open.js');
+  return openAudit(o, d);
 }
 
 function serverOf(
@@ -87,6 +98,7 @@ function serverOf(
     readonly stopping: AbortController;
     readonly running: Promise<void>;
     readonly endpoints: PlatformEndpoints;
+    readonly audit: Audit | undefined;
   },
 ): ApiServer {
   return {
@@ -103,6 +115,7 @@ function serverOf(
       const closed = listener.close(DRAIN_MS);
       streams.endAll();
       await closed;
+      await own.audit?.close(); // nobody asks any more: what was told of requests is written
       await left;
       own.stopping.abort(new Error('The server is stopping'));
       await own.running;

@@ -31,6 +31,8 @@ const isRewritten = (ctx: Context, type: string): boolean => type === YAML || (t
  * written to.
  */
 export async function respondJson(ctx: Context, code: number, body: Buffer, type: string): Promise<void> {
+  const told = ctx.state.audit?.answered(code, [body], type);
+  if (told !== undefined) await told;
   const asItIs = body.length < GZIP_FROM_BYTES && !isRewritten(ctx, type);
   send(ctx, code, type, asItIs ? body : await compressed(ctx, await inForm(ctx, body, type)));
 }
@@ -54,6 +56,7 @@ export async function respondPieces(ctx: Context, pieces: readonly Buffer[], typ
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const plain = !isRewritten(ctx, type) && !wantsGzip(ctx, length);
   if (!plain || length < STREAM_FROM_BYTES) return respondJson(ctx, 200, Buffer.concat(pieces, length), type);
+  await ctx.state.audit?.answered(200, pieces, type);
   setHeaders(ctx, 200, type);
   ctx.set('Content-Length', String(length));
   return sendPieces(ctx, pieces);

@@ -1,4 +1,5 @@
 import type { MetricsArea, Registry } from './area.js';
+import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
@@ -11,6 +12,7 @@ export interface ApiServerMetrics {
   readonly watches: WatchMetrics;
   readonly store: StoreMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
+  readonly audit: AuditMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -34,13 +36,16 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
   const watches = new CountedWatchEvents();
   const store = new CountedStore();
   const deprecatedApis = new RequestedDeprecatedApis();
+  const audit = new CountedAudit();
   let loading: Promise<Registry> | undefined;
-  const registry = (): Promise<Registry> => (loading ??= load([requests, watches, store, deprecatedApis], shows));
+  const registry = (): Promise<Registry> =>
+    (loading ??= load([requests, watches, store, deprecatedApis, audit], shows));
   return {
     requests,
     watches,
     store,
     deprecatedApis,
+    audit,
     observeProcess: async () => {
       await registry();
     },

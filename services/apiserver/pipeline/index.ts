@@ -22,6 +22,8 @@ export interface StageDeps {
   readonly metrics: RequestMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly authentication: AuthenticationDeps;
+  /** Absent: nobody is told of requests. */
+  readonly audit: Stage | undefined;
   readonly authorizers: readonly Authorizer[];
   /** Asks them for a right beside that of the request. */
   readonly authorize: Authorize;
@@ -40,6 +42,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
   authentication(d.authentication), // sets state.user
+  ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
   impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
   authorization(d.authorizers, d.vocabulary.auditAnnotations),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing

@@ -63,10 +63,23 @@ export interface RequestState {
 
 /** What is told of one request. */
 export interface RequestAudit {
-  /** The body as it came, and its media type. */
-  sent(body: Buffer, type: string): void;
-  /** The body of the answer as it goes out, before it is compressed, and its media type. */
-  answered(body: Buffer, type: string): void;
+  /**
+   * The body of the request.
+   *
+   * @param type Its media type, without parameters. @param value What it says; looked at at once and not kept.
+   */
+  sent(body: Buffer, type: string, value: unknown): void;
+  /** The name that the server made for a new object. */
+  named(name: string): void;
+  /** A long answer is about to begin. What it returns is waited for where that can be done. */
+  started(code: number): Promise<unknown> | undefined;
+  /**
+   * The whole answer before any of it goes out. What it returns is waited for: the answer must not be known before it is
+   * told. Never rejects.
+   *
+   * @param pieces Before they are compressed; JSON where `type` is JSON or YAML.
+   */
+  answered(code: number, pieces: readonly Buffer[], type: string): Promise<unknown> | undefined;
 }
 
 /** Says something to the audit about a request. */

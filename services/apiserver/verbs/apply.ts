@@ -97,6 +97,7 @@ async function readConfig(
   if (bytes.length === 0) throw badRequest('The request has no body');
   const fields = new FieldValidation(ctx);
   const body = await parseYaml(bytes, undefined, fields.duplicates);
+  ctx.state.audit?.sent(bytes, 'application/yaml', body); // JSON may be in it, but need not
   if (!isJsonObject(body)) throw badRequest(`The body must be an object of kind ${served.declaration.kind}`);
   const checked = served.decode(body, fields.onUnknown); // kind, version and the types of what is there
   if (checked.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');

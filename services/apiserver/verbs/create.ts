@@ -59,10 +59,12 @@ export async function createObject(
   };
   if (dryRun) {
     const state = await choices.settle(async () => rehearsed(deps, served, await filled()));
+    if (nameIsMade) ctx.state.audit?.named(state.metadata.name ?? '');
     await answerState(ctx, served, state, 201);
     return;
   }
   const stored = await choices.settle(async () => store(deps, served, await filled(), nameIsMade));
+  if (nameIsMade) ctx.state.audit?.named(stored.name);
   await answerObject(ctx, served, stored, 201);
 }
 

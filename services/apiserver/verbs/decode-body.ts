@@ -56,7 +56,9 @@ export class Bodies {
     const body = await readBody(ctx.req, this.limits);
     if (body.length === 0) return undefined;
     if (decode === undefined) throw unsupportedMediaType(type, this.#supported);
-    return decode(body, undefined, duplicates);
+    const value: unknown = await decode(body, undefined, duplicates);
+    ctx.state.audit?.sent(body, type, value);
+    return value;
   }
 
   /** An object in the body, in the served version's shape. @throws {StatusError} also when there is none */

@@ -62,6 +62,7 @@ export async function readPatch(
   const bytes = await readBody(ctx.req, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');
   const parsed = decodeJson(bytes, undefined, duplicates);
+  ctx.state.audit?.sent(bytes, type, parsed);
   return (document) => applyPatch(document, parsed, catalog.types, typeKey);
 }
 

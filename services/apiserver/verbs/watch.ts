@@ -35,6 +35,7 @@ export const watch =
     const fresh = p.initialEvents === 'send' ? p.resourceVersion === undefined : needsFresh(p);
     if (fresh) await deps.reader.whenFresh();
     const deadline = Date.now() + p.timeoutMs;
+    await ctx.state.audit?.started(200);
     const stream = deps.streams.open(ctx, streamType(negotiated.form));
     try {
       if (!(await reachVersion(deps, p, deadline, stream))) return;

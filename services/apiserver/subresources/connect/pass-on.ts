@@ -116,6 +116,7 @@ async function join(
 ): Promise<void> {
   ctx.respond = false;
   ctx.res.statusCode = answer.statusCode ?? 101; // for those who count
+  void ctx.state.audit?.started(ctx.res.statusCode); // not waited for: both sides are sending already
   const client = upgrade.take();
   client.write(rawHead(answer));
   if (upgraded !== undefined && upgraded.length > 0) client.write(upgraded);

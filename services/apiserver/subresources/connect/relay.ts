@@ -35,6 +35,7 @@ function begin(ctx: Context, answer: IncomingMessage, headers: Headers): void {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     res.statusCode = answer.statusCode ?? 0;
     ctx.respond = false; // written here, piece by piece
+    void ctx.state.audit?.started(res.statusCode); // not waited for: the answer is coming in already
     res.flushHeaders();
   } catch (err) {
     answer.on('error', () => undefined); // its end is of our making

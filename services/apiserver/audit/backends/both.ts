@@ -1,0 +1,12 @@
+import type { AuditBackend } from '../types.js';
+
+/** Tells several backends; who waits, waits for all of them. */
+export const both = (backends: readonly AuditBackend[]): AuditBackend => ({
+  tell: (event) => {
+    const told = backends.map((backend) => backend.tell(event)).filter((it) => it !== undefined);
+    return told.length < 2 ? told[0] : Promise.all(told).then((written) => written.every(Boolean));
+  },
+  close: async () => {
+    await Promise.all(backends.map((backend) => backend.close()));
+  },
+});

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RemoteError, type RemoteService } from '../../../client/remote/types.js';
+import type { Sink } from '../types.js';
+
+export interface WebhookOptions {
+  readonly service: RemoteService;
+  /** Group version of the events. */
+  readonly apiVersion: string;
+  /** Before the second attempt; twice as long before each further one. */
+  readonly initialBackoffMs: number;
+}
+
+const ATTEMPTS = 4;
+/** Servers that failed together do not come back together: each delay is longer by up to this part. */
+const JITTER = 0.2;
+/** Whatever a service wishes for: others wait behind. */
+const MOST_WISHED_MS = 60_000;
+const TOO_MANY_REQUESTS = 429;
+
+interface Failure {
+  readonly err: Error;
+  /** Whether it is worth trying again. */
+  readonly mayPass: boolean;
+  /** How long the service wants to be left alone. */
+  readonly wishedMs: number;
+}
+
+/** Sends events to a service, and again when it fails in a way that may pass. */
+export class Webhook implements Sink {
+  readonly name = 'webhook';
+  readonly #o: WebhookOptions;
+
+  constructor(o: WebhookOptions) {
+    this.#o = o;
+  }
+
+  async write(events: readonly string[], signal: AbortSignal): Promise<void> {
+    const { apiVersion, initialBackoffMs } = this.#o;
+    const items = events.map((event) => JSON.parse(event) as unknown);
+    const list = { kind: 'EventList', apiVersion, metadata: {}, items };
+    for (let attempt = 1; ; attempt++) {
+      const failure = await this.#post(list, signal);
+      if (failure === undefined) return;
+      if (!failure.mayPass || attempt === ATTEMPTS) throw failure.err;
+      const delay = initialBackoffMs * 2 ** (attempt - 1) * (1 + JITTER * Math.random());
+      await sleep(Math.max(delay, failure.wishedMs), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw failure.err;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#o.service.close();
+    return Promise.resolve();
+  }
+
+  async #post(list: object, signal: AbortSignal): Promise<Failure | undefined> {
+    try {
+      const { status, retryAfterMs = 0 } = await this.#o.service.post(list, signal);
+      if (status < 300) return undefined;
+      return {
+        err: new Error(`The service answered ${status}`),
+        mayPass: status >= 500 || status === TOO_MANY_REQUESTS,
+        wishedMs: Math.min(retryAfterMs, MOST_WISHED_MS),
+      };
+    } catch (err) {
+      const mayPass = err instanceof RemoteError && (err.failure === 'connection' || err.failure === 'timeout');
+      return { err: err as Error, mayPass: mayPass && !signal.aborted, wishedMs: 0 };
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import type { ResourceRequest } from '../../pipeline/request.js';
+
+/** What a request is about, as far as its path and its body say; '' for what is not known. */
+export interface ObjectReference {
+  resource: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  apiGroup: string;
+  apiVersion: string;
+  resourceVersion: string;
+  subresource: string;
+}
+
+export const referenceOf = (info: ResourceRequest): ObjectReference => ({
+  resource: info.resource,
+  namespace: info.namespace,
+  name: info.name,
+  uid: '',
+  apiGroup: info.group,
+  apiVersion: info.version,
+  resourceVersion: '',
+  subresource: info.subresource,
+});
+
+const FROM_METADATA = ['namespace', 'name', 'uid', 'resourceVersion'] as const;
+/** Nothing that is longer can be any of these; events are not made longer by what clients invent. */
+const MOST_CHARACTERS = 512;
+
+/** Takes from an object what the path did not say. */
+export function complete(reference: ObjectReference, object: unknown): void {
+  const metadata = isJsonObject(object) ? getOwn(object, 'metadata') : undefined;
+  if (!isJsonObject(metadata)) return;
+  for (const member of FROM_METADATA) {
+    const value = getOwn(metadata, member);
+    if (reference[member] === '' && typeof value === 'string' && value.length <= MOST_CHARACTERS) {
+      reference[member] = value;
+    }
+  }
+}
+
+export function referenceJson(reference: ObjectReference): string {
+  let text = '';
+  for (const [member, value] of Object.entries(reference)) {
+    if (value !== '') text += `${text === '' ? '{' : ','}"${member}":${JSON.stringify(value)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
+}

@@ -1,0 +1,56 @@
+import { decodeProtobuf } from '../../../machinery/codec/protobuf/decode.js';
+import { decodeEnvelope } from '../../../machinery/codec/protobuf/envelope.js';
+import { LATE_METADATA_NUMBERS, LIST_NUMBERS, type ListNumbers } from '../../../machinery/codec/protobuf/list.js';
+import { WireReader } from '../../../machinery/codec/protobuf/wire.js';
+import { parseApiVersion } from '../../../machinery/meta/gvk.js';
+import type { JsonObject } from '../../../machinery/meta/object.js';
+import { typeKey } from '../../../machinery/types/catalog.js';
+import type { Catalog } from '../../../machinery/types/declarations.js';
+import { META_TYPES } from '../../../machinery/types/meta-types.js';
+import { CLIENT_WORDS } from '../../../machinery/vocabulary/vocabulary.js';
+
+/** What an answer in Protobuf says; undefined when it is of no type that we know. */
+export type ReadProtobuf = (body: Buffer) => JsonObject | undefined;
+
+const META_GROUPS: readonly string[] = CLIENT_WORDS.metaGroups;
+const LIST = 'List';
+
+type Types = Catalog['types'];
+
+export const protobufReader =
+  (catalog: Pick<Catalog, 'types'>): ReadProtobuf =>
+  (body) => {
+    const { apiVersion, kind, raw } = decodeEnvelope(body);
+    const { types, key, numbers } = messageOf(catalog, apiVersion, kind);
+    const named = { kind, apiVersion };
+    if (types.has(key)) return { ...decodeProtobuf(types, key, raw), ...named };
+    const item = key.slice(0, -LIST.length);
+    return key.endsWith(LIST) && types.has(item) ? { ...named, ...listOf(types, item, numbers, raw) } : undefined;
+  };
+
+interface MessageType {
+  readonly types: Types;
+  readonly key: string;
+  readonly numbers: ListNumbers;
+}
+
+function messageOf({ types }: Pick<Catalog, 'types'>, apiVersion: string, kind: string): MessageType {
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' };
+  if (kind === 'Status') return { types: META_TYPES, key: 'meta/v1.Status', numbers: LIST_NUMBERS };
+  if (!META_GROUPS.includes(group)) return { types, key: typeKey(group, version, kind), numbers: LIST_NUMBERS };
+  // Both versions of the partial objects have one shape, but for the order in their lists.
+  const numbers = version === 'v1beta1' ? LATE_METADATA_NUMBERS : LIST_NUMBERS;
+  return { types: META_TYPES, key: `meta/v1.${kind}`, numbers };
+}
+
+function listOf(types: Types, item: string, numbers: ListNumbers, raw: Buffer): JsonObject {
+  const items: JsonObject[] = [];
+  let metadata: JsonObject = {};
+  const reader = new WireReader(raw);
+  while (reader.next()) {
+    if (reader.field === numbers.metadata) metadata = decodeProtobuf(META_TYPES, 'meta/v1.ListMeta', reader.bytes());
+    else if (reader.field === numbers.items) items.push(decodeProtobuf(types, item, reader.bytes()));
+    else reader.skip();
+  }
+  return { metadata, items };
+}

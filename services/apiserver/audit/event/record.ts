@@ -1,0 +1,224 @@
+import { hasReason, REASONS, type StatusBody } from '../../../machinery/meta/status.js';
+import { asStatus } from '../../pipeline/errors.js';
+import type { RequestAudit, RequestInfo, RequestState, UserInfo } from '../../pipeline/request.js';
+import { isLongRunning, isMutating } from '../../metrics/request-labels.js';
+import type { Decision } from '../policy/decide.js';
+import type { AuditBackend, StageName } from '../types.js';
+import { encodedBody, splicedBody, withoutManagedFields, type BodyText } from './bodies.js';
+import { formatMicroTime, type MicroClock } from './micro-time.js';
+import { complete, referenceJson, referenceOf, type ObjectReference } from './object-reference.js';
+import type { ReadProtobuf } from './protobuf-answer.js';
+import { statusIn, statusJson } from './status.js';
+import { userJson } from './users.js';
+
+/** What all records work with. */
+export interface RecordDeps {
+  /** Group version of the events. */
+  readonly apiVersion: string;
+  readonly truncatedAnnotation: string;
+  readonly maxEventBytes: number;
+  readonly backend: AuditBackend;
+  /** Whether a request must not begin before its first event is written. */
+  readonly strict: boolean;
+  readonly clock: MicroClock;
+  readonly readProtobuf: ReadProtobuf;
+  /** Told of each event that goes to the backend. */
+  readonly onEvent: () => void;
+}
+
+/** Where a request comes from. */
+export interface Origin {
+  readonly auditId: string;
+  readonly uri: string;
+  readonly sourceAddresses: readonly string[];
+  readonly userAgent: string;
+}
+
+/** The part of a request's state that events show. */
+export type Shown = Pick<RequestState, 'info' | 'user' | 'impersonator' | 'auditAnnotations'>;
+
+type Waiting = Promise<boolean> | undefined;
+
+/** Too large to be shown. */
+const TOO_LARGE = 'too large';
+type Body = BodyText | typeof TOO_LARGE | undefined;
+
+/** Answers in JSON, and those that are made into something else on their way out. */
+const isJson = (type: string): boolean =>
+  type === 'application/json' || type === 'application/yaml' || type.endsWith('+json');
+
+const NO_BODIES: { readonly sent: Body; readonly answered: Body } = { sent: undefined, answered: undefined };
+
+/** What is told of one request, stage by stage. */
+export class RequestRecord implements RequestAudit {
+  readonly #d: RecordDeps;
+  readonly #decision: Decision;
+  readonly #state: Shown;
+  readonly #info: RequestInfo;
+  readonly #receivedAt: string;
+  /** What stands before and after the stage, up to the user, and behind him. */
+  readonly #head: string;
+  readonly #before: string;
+  readonly #behind: string;
+  readonly #reference: ObjectReference | undefined;
+  #sent: Body;
+  #hasStarted = false;
+  #isOver = false;
+  /** Resolves when the first event is written, where the request did not wait for that. */
+  #received: Waiting;
+
+  constructor(d: RecordDeps, decision: Decision, state: Shown, origin: Origin) {
+    const { info } = state;
+    this.#d = d;
+    this.#decision = decision;
+    this.#state = state;
+    this.#info = info;
+    this.#receivedAt = formatMicroTime(d.clock());
+    this.#head = `{"kind":"Event","apiVersion":"${d.apiVersion}","level":"${decision.level}","auditID":${JSON.stringify(origin.auditId)},"stage":"`;
+    this.#before = `","requestURI":${JSON.stringify(origin.uri)},"verb":${JSON.stringify(info.verb)},"user":`;
+    const agent = origin.userAgent === '' ? '' : `,"userAgent":${JSON.stringify(origin.userAgent)}`;
+    this.#behind = `,"sourceIPs":${JSON.stringify(origin.sourceAddresses)}${agent}`;
+    this.#reference = info.kind === 'resource' ? referenceOf(info) : undefined;
+  }
+
+  /**
+   * Reads need not wait for this: events keep their order, so that whoever waits for the last one has waited for all.
+   * Whatever may change something waits, lest the change be there and nothing said of it.
+   */
+  received(): Waiting {
+    const told = this.#tell('RequestReceived');
+    const mustWait = this.#d.strict || isMutating(this.#info) || isLongRunning(this.#info);
+    if (told === undefined || mustWait) return told;
+    this.#received = told;
+    return undefined;
+  }
+
+  sent(body: Buffer, type: string, value: unknown): void {
+    const isPatch = this.#info.verb === 'patch';
+    if (this.#reference !== undefined && !isPatch) complete(this.#reference, value);
+    if (!this.#tells('Request')) return;
+    const { omitManagedFields } = this.#decision;
+    if (body.length > this.#d.maxEventBytes) this.#sent = TOO_LARGE;
+    else this.#sent = isJson(type) && type !== 'application/yaml' ? splicedBody(body) : encodedBody(value);
+    if (omitManagedFields && !isPatch) this.#sent = stripped(this.#sent);
+  }
+
+  named(name: string): void {
+    if (this.#reference?.name === '') this.#reference.name = name;
+  }
+
+  started(code: number): Waiting {
+    if (this.#hasStarted || !isLongRunning(this.#info)) return undefined;
+    this.#hasStarted = true;
+    const told = this.#tell('ResponseStarted', statusJson(code), { sent: this.#sent, answered: undefined });
+    return told ?? this.#received;
+  }
+
+  answered(code: number, pieces: readonly Buffer[], type: string): Waiting {
+    if (this.#isOver) return undefined;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const tells = this.#tells('RequestResponse');
+    const tooLarge = bytes > this.#d.maxEventBytes;
+    const whole = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(tooLarge ? [] : pieces);
+    if (isJson(type)) {
+      const answered = tells ? (tooLarge ? TOO_LARGE : splicedBody(whole)) : undefined;
+      return this.#over(code, statusIn(whole), answered);
+    }
+    if (tooLarge || !(tells || bytes < MOST_STATUS_BYTES))
+      return this.#over(code, undefined, tells ? TOO_LARGE : undefined);
+    const value = this.#fromProtobuf(whole);
+    const status = value?.['kind'] === 'Status' ? (value as Partial<StatusBody>) : undefined;
+    return this.#over(code, status, tells ? encodedBody(value) : undefined);
+  }
+
+  /** The answer is whatever the stages further out make of the status. */
+  completed(code: number): Waiting {
+    return this.#over(code, undefined, undefined);
+  }
+
+  /** What was thrown further in, as it will be answered. Anything but a refusal of ours is a panic. */
+  failed(err: unknown): Waiting {
+    const status = asStatus(err);
+    const isPanic = status.reason === 'InternalError' && !hasReason(err, 'InternalError');
+    const body = status.body();
+    const shown = this.#tells('RequestResponse') ? encodedBody(body) : undefined;
+    return this.#over(status.code, body, shown, isPanic ? 'Panic' : 'ResponseComplete');
+  }
+
+  /** Credentials that nobody knows: the only thing that is told of such a request. */
+  refused(message: string): Waiting {
+    const said = { status: 'Failure', message, reason: 'Unauthorized' } as const;
+    return this.#tell('ResponseStarted', statusJson(REASONS.Unauthorized, said));
+  }
+
+  #fromProtobuf(body: Buffer): ReturnType<ReadProtobuf> {
+    try {
+      return this.#d.readProtobuf(body);
+    } catch {
+      return undefined; // no object: what cannot be shown is left out
+    }
+  }
+
+  #over(
+    code: number,
+    said: Partial<StatusBody> | undefined,
+    body: Body,
+    stage: StageName = 'ResponseComplete',
+  ): Waiting {
+    if (this.#isOver) return undefined;
+    const began = this.started(code);
+    this.#isOver = true;
+    const isShown = this.#tells('RequestResponse') && this.#info.verb !== 'watch';
+    const answered = isShown ? (this.#decision.omitManagedFields ? stripped(body) : body) : undefined;
+    const told = this.#tell(stage, statusJson(code, said), { sent: this.#sent, answered });
+    return told ?? began ?? this.#received;
+  }
+
+  /** Bodies of paths are told of nobody. */
+  #tells(level: 'Request' | 'RequestResponse'): boolean {
+    if (this.#reference === undefined) return false;
+    return this.#decision.level === 'RequestResponse' || this.#decision.level === level;
+  }
+
+  #tell(stage: StageName, status?: string, bodies = NO_BODIES): Waiting {
+    if (this.#decision.omits.has(stage)) return undefined;
+    this.#d.onEvent();
+    return this.#d.backend.tell(this.#text(stage, status, bodies));
+  }
+
+  #text(stage: StageName, status: string | undefined, { sent, answered }: typeof NO_BODIES): string {
+    const { user, impersonator, auditAnnotations: annotations } = this.#state;
+    const who =
+      impersonator === undefined ? userJson(user) : `${userJson(impersonator)},"impersonatedUser":${userJson(user)}`;
+    const reference = this.#reference === undefined ? '' : `,"objectRef":${referenceJson(this.#reference)}`;
+    const responded = status === undefined ? '' : `,"responseStatus":${status}`;
+    const head = `${this.#head}${stage}${this.#before}${who}${this.#behind}${reference}${responded}`;
+    const times = `,"requestReceivedTimestamp":"${this.#receivedAt}","stageTimestamp":"${formatMicroTime(this.#d.clock())}"`;
+    const room = this.#d.maxEventBytes - head.length - times.length;
+    if (fits(sent, answered, room)) {
+      const bodies = `${member('requestObject', sent)}${member('responseObject', answered)}`;
+      return `${head}${bodies}${times}${annotationsMember(annotations)}}`;
+    }
+    return `${head}${times}${annotationsMember({ ...annotations, [this.#d.truncatedAnnotation]: 'true' })}}`;
+  }
+}
+
+/** A Status in Protobuf is shorter than this, or of no interest. */
+const MOST_STATUS_BYTES = 1024;
+
+const stripped = (body: Body): Body => (typeof body === 'object' ? withoutManagedFields(body) : body);
+
+/** Both bodies or none: half of them would look like the whole. */
+function fits(sent: Body, answered: Body, room: number): boolean {
+  if (sent === TOO_LARGE || answered === TOO_LARGE) return false;
+  const bytes = (sent?.bytes ?? 0) + (answered?.bytes ?? 0);
+  return bytes === 0 || bytes <= room;
+}
+
+const member = (name: string, body: Body): string => (typeof body === 'object' ? `,"${name}":${body.text}` : '');
+
+const annotationsMember = (annotations: Shown['auditAnnotations']): string =>
+  annotations === undefined ? '' : `,"annotations":${JSON.stringify(annotations)}`;
+
+/** Whose rules a request falls under: who really asks. */
+export const asker = ({ user, impersonator }: Pick<Shown, 'user' | 'impersonator'>): UserInfo => impersonator ?? user;

@@ -1,0 +1,37 @@
+/** How much is told of a request, from nothing to its bodies. */
+export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** When something is told of a request. */
+export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
+export type StageName = (typeof STAGES)[number];
+
+/** Who loses events: a label of the metrics. */
+export type PluginName = 'log' | 'webhook';
+
+/** Where events end up: a file, a service. */
+export interface Sink {
+  readonly name: PluginName;
+  /**
+   * Called once at a time; the events are JSON objects without line breaks, in their order. Bounded in time by itself.
+   *
+   * @param signal Time is over: give up.
+   * @throws {Error} when they are lost
+   */
+  write(events: readonly string[], signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Takes events from requests, and sees how they get to where they end up. */
+export interface AuditBackend {
+  /**
+   * undefined: the request need not wait. Else it resolves when the event is written, or lost: false only when the
+   * request may not go on without it. Never rejects.
+   */
+  tell(event: string): Promise<boolean> | undefined;
+  /** Writes what still waits, within a bound. What is told afterwards is lost. */
+  close(): Promise<void>;
+}
+
+/** Told of events that were lost, before anybody who waits for them goes on. */
+export type OnLost = (plugin: PluginName, events: number, err: unknown) => void;
