@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
@@ -107,6 +107,20 @@ export class Kubectl {
     const ran = await this.run(args, input);
     if (ran.code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${ran.code}: ${ran.stderr}${ran.stdout}`);
     return ran.stdout;
+  }
+
+  /** A run as whoever a bearer token stands for, and nobody else. */
+  async withToken(token: string, args: readonly string[]): Promise<Ran> {
+    const { clusters } = await this.json<{ clusters: object[] }>(['config', 'view', '--raw']);
+    const config = {
+      clusters: clusters.map((cluster) => ({ ...cluster, name: 'c' })),
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    const file = join(this.#home, 'token.kubeconfig');
+    writeFileSync(file, JSON.stringify(config));
+    return this.run([`--kubeconfig=${file}`, ...args]);
   }
 
   async json<T>(args: readonly string[]): Promise<T> {
