@@ -27,19 +27,21 @@ const MAX_KEYS = 64;
  * @throws {Error} In one line, naming the file that cannot be used.
  */
 export function verifyingKeys(o: KeyFileOptions): readonly VerifyingKey[] {
-  const signing = o.serviceAccountSigningKeyFile === '' ? [] : [o.serviceAccountSigningKeyFile];
-  const named = o.serviceAccountKeyFile.length === 0 ? signing : o.serviceAccountKeyFile;
-  if (named.length === 0) return servingKey(o.tlsKeyFile);
-  const byId = new Map(named.flatMap(keysOf).map((key) => [key.id, key]));
+  const named = o.serviceAccountKeyFile;
+  if (named.length === 0) {
+    const signing = o.serviceAccountSigningKeyFile;
+    return signing === '' ? servingKey(o.tlsKeyFile) : keysOf(signing, 'sign');
+  }
+  const byId = new Map(named.flatMap((file) => keysOf(file, 'verify')).map((key) => [key.id, key]));
   if (byId.size > MAX_KEYS) throw new Error(`Cannot verify tokens with ${byId.size} keys: ${MAX_KEYS} are the most`);
   return [...byId.values()];
 }
 
-function keysOf(file: string): readonly VerifyingKey[] {
+function keysOf(file: string, purpose: 'sign' | 'verify'): readonly VerifyingKey[] {
   try {
     return keysIn(readFileSync(file, 'utf8'));
   } catch (err) {
-    throw new Error(`Cannot use ${file} to verify tokens: ${(err as Error).message}`, { cause: err });
+    throw new Error(`Cannot use ${file} to ${purpose} tokens: ${(err as Error).message}`, { cause: err });
   }
 }
 

@@ -17,7 +17,7 @@ export class Signatures {
   async hold(token: string, { kid, alg }: Readonly<Record<string, unknown>>): Promise<boolean> {
     const named = typeof kid === 'string' ? this.#byId.get(kid) : undefined;
     const candidates = named === undefined ? this.#keys : [named];
-    const fitting = candidates.filter(({ algorithms }) => algorithms.includes(String(alg)));
+    const fitting = candidates.filter(({ algorithms }) => typeof alg === 'string' && algorithms.includes(alg));
     if (fitting.length === 0) return false;
     const { compactVerify, errors } = await import('jose'); // slow to load, and only needed once there is a token
     for (const { key, algorithms } of fitting) {

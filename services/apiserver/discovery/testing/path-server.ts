@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { DEFAULT_GATES } from '../../../machinery/features/feature-gates.js';
 import { vocabulary, type VocabularyName } from '../../../machinery/vocabulary/vocabulary.js';
+import type { IssuerDocuments } from '../../authentication/service-accounts/issuer-documents.js';
 import { HealthChecks, type HealthOptions } from '../../health/health-checks.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { respondToErrors } from '../../pipeline/errors.js';
@@ -34,6 +35,7 @@ interface PathServerOptions {
   readonly words?: VocabularyName;
   readonly health?: Partial<HealthOptions>;
   readonly runtimeConfig?: Readonly<Record<string, string>>;
+  readonly issuerDocuments?: IssuerDocuments | undefined;
   /** In place of what the catalog gives. */
   readonly api?: ServedApi;
 }
@@ -55,6 +57,7 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
       gates: DEFAULT_GATES,
       health,
       metrics: createMetrics(),
+      issuerDocuments: o.issuerDocuments,
       version: '1.24.0',
       returnsDeleted: ({ resource }) => resource === 'pods',
     }),
