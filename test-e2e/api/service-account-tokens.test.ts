@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompactSign, createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import { credentialFlags, startApiServer, stopped } from '../support/platform.js';
+import { startProgram } from '../support/program.js';
+import { removeDirectory, scratchDirectory } from '../support/scratch.js';
 import { Client, type Reply } from './tools/client.js';
 import { created, eventually, newNamespace, ok, pod, refused } from './tools/objects.js';
 import { onBothStores, TestServer } from './tools/server.js';
@@ -16,7 +18,7 @@ async function whoIs(client: Client, token: string): Promise<Reply & { readonly 
   const reply = await client.request('GET', '/api/v1/nodes/nobody', {
     headers: { authorization: `Bearer ${token}` },
   });
-  return { ...reply, user: /^nodes "nobody" is forbidden: User "([^"]+)"/.exec(reply.body.message ?? '')?.[1] };
+  return { ...reply, user: /^nodes "nobody" is forbidden: User "([^"]+)"/.exec(reply.body.message)?.[1] };
 }
 
 async function knows(client: Client, token: string, user: string): Promise<void> {
@@ -26,7 +28,7 @@ async function knows(client: Client, token: string, user: string): Promise<void>
 
 async function refuses(client: Client, token: string): Promise<void> {
   const reply = await whoIs(client, token);
-  refused(reply, 401, 'Unauthorized', /"message":"Unauthorized"/);
+  refused(reply, 401, 'Unauthorized', /^Unauthorized$/);
   assert.match(reply.headers['www-authenticate'] ?? '', /^Bearer/);
 }
 
@@ -233,4 +235,21 @@ describe('tokens of service accounts elsewhere', function () {
       await owner.close();
     }
   });
+
+  for (const [flag, message] of [
+    ['--service-account-key-file=/nonexistent', /Cannot use \/nonexistent to verify tokens/],
+    ['--service-account-jwks-uri=http://example.com', /Cannot parse --service-account-jwks-uri: .* is no https URL/],
+    ['--service-account-jwks-uri=/keys', /Cannot parse --service-account-jwks-uri: .* is no https URL/],
+  ] as const) {
+    it(`do not let a server start with ${flag}`, async () => {
+      const directory = scratchDirectory();
+      try {
+        const program = startProgram(['up', '--secure-port=0', '--bind-address=127.0.0.1', `--data-dir=${directory}`, flag]); // prettier-ignore
+        assert.notEqual((await program.exited).code, 0);
+        assert.match(program.stderr(), message);
+      } finally {
+        removeDirectory(directory);
+      }
+    });
+  }
 });
