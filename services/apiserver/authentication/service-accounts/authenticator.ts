@@ -33,8 +33,8 @@ interface Known {
 
 type ClaimsReader = (claims: Unverified['claims'], vocabulary: Vocabulary) => TokenClaims;
 
-/** Some 1.5 KB each at most. */
-const MAX_KNOWN = 16_384;
+/** Some 2 KB each. */
+const MAX_KNOWN = 8_192;
 const MAX_BAD = 4_096;
 /**
  * Servers that issue tokens and servers that are sent them have clocks of their own: a token may be from so far in the
@@ -79,13 +79,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const digest = digestOf(token);
     const id = digest.toString('base64');
     const known = this.#known.get(id);
-    if (known !== undefined) return this.#answer(id, known, audiences);
+    if (known !== undefined) return this.#answer(known, audiences);
     if (this.#bad.get(id) === true) throw badSignature();
     const content = unverified(token);
     const read = content === undefined ? undefined : this.#readers.get(getOwn(content.claims, 'iss'));
     if (content === undefined || read === undefined) return undefined;
     const verifying = this.#verifying.get(id) ?? this.#verify(id, { token, digest, content, read });
-    return verifying.then((fresh) => this.#answer(id, fresh, audiences));
+    return verifying.then((fresh) => this.#answer(fresh, audiences));
   }
 
   /** Checks a token that is new here; what is cheap to see comes first. */
@@ -113,8 +113,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   /** @throws {TokenRefused} */
-  #answer(id: string, known: Known, wanted: readonly string[]): Promise<Identity> | Identity {
-    if (this.#nowMs() >= known.claims.expires * 1000) this.#known.delete(id);
+  #answer(known: Known, wanted: readonly string[]): Promise<Identity> | Identity {
     this.#checkTimes(known.claims);
     let waiting: Promise<void>[] | undefined;
     for (const reference of known.references) {

@@ -16,11 +16,4 @@ describe('BoundedMap', () => {
     for (const value of [1, 2, 3]) map.set('a', value);
     assert.deepEqual([map.get('a'), map.size], [3, 1]);
   });
-
-  it('forgets what it should', () => {
-    const map = new BoundedMap<string, number>(2);
-    map.set('a', 1);
-    map.delete('a');
-    assert.deepEqual([map.get('a'), map.size], [undefined, 0]);
-  });
 });

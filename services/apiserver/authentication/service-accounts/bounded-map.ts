@@ -29,8 +29,4 @@ export class BoundedMap<K, V> {
       return;
     }
   }
-
-  delete(key: K): void {
-    this.#entries.delete(key);
-  }
 }

@@ -15,7 +15,7 @@ export interface Reference {
   readonly namespace: string;
   readonly name: string;
   /** Tells it from others of the same name. Quick: asked for every request. */
-  readonly isMeant: (object: CachedObject) => boolean;
+  isMeant(object: CachedObject): boolean;
 }
 
 export interface ObjectsDeps {
@@ -58,9 +58,9 @@ export class ReferencedObjects {
   }
 
   /** undefined when the cache has none. */
-  #inCache({ stored, key, isMeant }: Reference): boolean | undefined {
-    const cached = stored.cache.get(key);
-    return cached !== undefined && isMeant(cached) ? this.#lives(cached) : undefined;
+  #inCache(reference: Reference): boolean | undefined {
+    const cached = reference.stored.cache.get(reference.key);
+    return cached !== undefined && reference.isMeant(cached) ? this.#lives(cached) : undefined;
   }
 
   /** What the store has had and the cache, now that it has come so far, has not: that is gone. */
@@ -82,12 +82,13 @@ export class ReferencedObjects {
     return asking;
   }
 
-  async #fromStore({ id, stored, namespace, name, isMeant }: Reference): Promise<Answer> {
+  async #fromStore(reference: Reference): Promise<Answer> {
+    const { id, stored, namespace, name } = reference;
     const found = await this.#d.reader.getStored(stored, namespace, name).catch((err: unknown) => {
       if (hasReason(err, 'NotFound')) return undefined;
       throw err;
     });
-    const object = found !== undefined && isMeant(found) ? found : undefined;
+    const object = found !== undefined && reference.isMeant(found) ? found : undefined;
     const answer = { object, untilMs: this.#d.nowMs() + ANSWER_MS };
     this.#answers.set(id, answer);
     return answer;

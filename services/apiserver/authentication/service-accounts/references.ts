@@ -30,33 +30,73 @@ export function referencesOf({ resources, vocabulary, lookup }: ReferencesDeps):
   const kinds = { pod: resource('pods'), secret: resource('secrets') };
   const holds = holder(vocabulary.secretTypes.serviceAccountToken);
   return ({ namespace, account, boundTo, heldBy }, digest) => {
-    const known = byUid(accounts, namespace, account);
-    if (heldBy === undefined) return [known, ...boundTo.map((b) => byUid(kinds[b.kind], namespace, b.object))];
-    if (!lookup) return [];
-    const place = placeOf(kinds.secret, namespace, heldBy);
-    const id = `${place.key}#${digest.toString('base64')}`;
-    return [known, { ...place, id, isMeant: (object) => holds(object, digest) }];
+    const known = new ByUid(accounts, namespace, account);
+    if (heldBy === undefined) return [known, ...boundTo.map((b) => new ByUid(kinds[b.kind], namespace, b.object))];
+    return lookup ? [known, new ByToken(kinds.secret, namespace, heldBy, { digest, holds })] : [];
   };
 }
 
-const placeOf = (
-  stored: StoredResource,
-  namespace: string,
-  name: string,
-): Pick<Reference, 'stored' | 'key' | 'namespace' | 'name'> => ({
-  stored,
-  key: keyOf(stored, namespace, name),
-  namespace,
-  name,
-});
+/** Classes, as there are many of them for long: they share what they do. */
+abstract class Place implements Reference {
+  readonly stored: StoredResource;
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  abstract readonly id: string;
 
-function byUid(stored: StoredResource, namespace: string, { name, uid }: Named): Reference {
-  const place = placeOf(stored, namespace, name);
-  return { ...place, id: `${place.key}#${uid}`, isMeant: (object) => uidOf(object) === uid };
+  constructor(stored: StoredResource, namespace: string, name: string) {
+    this.stored = stored;
+    this.key = keyOf(stored, namespace, name);
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  abstract isMeant(object: CachedObject): boolean;
+}
+
+class ByUid extends Place {
+  readonly #uid: string;
+
+  constructor(stored: StoredResource, namespace: string, { name, uid }: Named) {
+    super(stored, namespace, name);
+    this.#uid = uid;
+  }
+
+  get id(): string {
+    return `${this.key}#${this.#uid}`;
+  }
+
+  isMeant(object: CachedObject): boolean {
+    return uidOf(object) === this.#uid;
+  }
+}
+
+type Holds = (object: CachedObject, digest: Buffer) => boolean;
+
+class ByToken extends Place {
+  readonly #token: { readonly digest: Buffer; readonly holds: Holds };
+
+  constructor(
+    stored: StoredResource,
+    namespace: string,
+    name: string,
+    token: { readonly digest: Buffer; readonly holds: Holds },
+  ) {
+    super(stored, namespace, name);
+    this.#token = token;
+  }
+
+  get id(): string {
+    return `${this.key}#${this.#token.digest.toString('base64')}`;
+  }
+
+  isMeant(object: CachedObject): boolean {
+    return this.#token.holds(object, this.#token.digest);
+  }
 }
 
 /** Whether a Secret of the type holds the token with the digest. Each version of one is decoded once. */
-function holder(type: string): (object: CachedObject, digest: Buffer) => boolean {
+function holder(type: string): Holds {
   const held = new WeakMap<CachedObject, Buffer | typeof NOTHING>();
   return (object, digest) => {
     let known = held.get(object);

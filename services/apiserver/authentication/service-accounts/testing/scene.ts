@@ -34,6 +34,8 @@ export class ObjectScene {
   asked = 0;
   /** What the store answers with as long as it is set. */
   failure: Error | undefined;
+  /** What happens between the store's answer and its arrival. */
+  beforeAnswer: (() => Promise<void>) | undefined;
   readonly #directory: string;
   readonly #store: KeyValueStore;
   readonly #stop: AbortController;
@@ -58,8 +60,8 @@ export class ObjectScene {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]): unknown => {
-          if (name === 'get' && seen.scene !== undefined) seen.scene.#onAsked();
-          return Reflect.apply(member, target, args);
+          const call = (): unknown => Reflect.apply(member, target, args) as unknown;
+          return name === 'get' && seen.scene !== undefined ? seen.scene.#onAsked(call) : call();
         };
       },
     });
@@ -71,9 +73,12 @@ export class ObjectScene {
     return scene;
   }
 
-  #onAsked(): void {
+  async #onAsked(call: () => unknown): Promise<unknown> {
     this.asked++;
     if (this.failure !== undefined) throw this.failure;
+    const answer = await call();
+    await this.beforeAnswer?.();
+    return answer;
   }
 
   /** The cache follows the store, from the start until it `lags`. */
