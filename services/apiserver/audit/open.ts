@@ -72,7 +72,20 @@ export async function openAudit(o: ApiServerOptions, d: AuditDeps): Promise<Audi
     onLevel: (level) => d.metrics.level(level),
     onRejected: () => d.metrics.rejected(),
   };
-  return { stage: auditing(deps), onRefused: tellRefused(deps), close: () => backend.close() };
+  return { stage: auditing(deps), onRefused: tellRefused(deps), close: () => closed(backend, d.log) };
+}
+
+/** A disk that does not answer holds nobody up for ever. */
+async function closed(backend: AuditBackend, log: Log): Promise<void> {
+  let limit: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    limit = setTimeout(() => {
+      log.error('The audit did not end in time', { timeoutMs: CLOSE_MS * 2 });
+      resolve();
+    }, CLOSE_MS * 2);
+  });
+  await Promise.race([backend.close(), late]);
+  clearTimeout(limit);
 }
 
 const STRICT = 'blocking-strict';

@@ -62,7 +62,7 @@ export function blocking(sink: Sink, o: BlockingOptions): AuditBackend {
     },
     close: async () => {
       const limit = setTimeout(() => over.abort(new Error('The server is stopping')), o.closeMs);
-      await running;
+      while (running !== undefined) await running; // whoever still comes is written, too
       closed = true;
       clearTimeout(limit);
       await sink.close();

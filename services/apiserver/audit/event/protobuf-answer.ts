@@ -23,9 +23,9 @@ export const protobufReader =
     const { apiVersion, kind, raw } = decodeEnvelope(body);
     const { types, key, numbers } = messageOf(catalog, apiVersion, kind);
     const named = { kind, apiVersion };
-    if (types.has(key)) return { ...decodeProtobuf(types, key, raw), ...named };
-    const item = key.slice(0, -LIST.length);
-    return key.endsWith(LIST) && types.has(item) ? { ...named, ...listOf(types, item, numbers, raw) } : undefined;
+    const item = key.endsWith(LIST) ? key.slice(0, -LIST.length) : '';
+    if (types.has(item)) return { ...named, ...listOf(types, item, numbers, raw) };
+    return types.has(key) ? { ...decodeProtobuf(types, key, raw), ...named } : undefined;
   };
 
 interface MessageType {
