@@ -1,5 +1,6 @@
 import { StatusError } from '../../machinery/meta/status.js';
 import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
+import { attributesOf } from './attributes.js';
 import type { Attributes, Authorizer, Decision } from './types.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
@@ -41,13 +42,14 @@ export interface DecisionAnnotations {
 export const authorization =
   (authorizers: readonly Authorizer[], names: DecisionAnnotations): Stage =>
   async (ctx, next) => {
-    const { user, info, audit } = ctx.state;
-    const { decision, reason } = await decide(authorizers, user, info);
+    const { user, info, query, audit } = ctx.state;
+    const asked = attributesOf(info, query);
+    const { decision, reason } = await decide(authorizers, user, asked);
     const allowed = decision === 'allow';
     if (audit !== undefined) {
       annotate(ctx.state, { [names.decision]: allowed ? 'allow' : 'forbid', [names.reason]: reason });
     }
-    if (!allowed) throw refusal(user, info, reason);
+    if (!allowed) throw refusal(user, asked, reason);
     await next();
   };
 

@@ -164,6 +164,17 @@ export class AccessIndex {
     return this.#roles.get(roleKey(kind, namespace, name))?.rules;
   }
 
+  /** How much it holds, by what it is. */
+  sizes(): Readonly<Record<'roles' | 'bindings' | 'subjects' | 'namespaces', number>> {
+    const subjects = [this.#cluster, ...this.#namespaces.values()].map(({ users, groups }) => users.size + groups.size);
+    return {
+      roles: this.#roles.size,
+      bindings: this.#entries.RoleBinding.size + this.#entries.ClusterRoleBinding.size,
+      subjects: subjects.reduce((sum, size) => sum + size, 0),
+      namespaces: this.#namespaces.size,
+    };
+  }
+
   #role(kind: RoleRef['kind'], namespace: string, name: string): BoundRole {
     const key = roleKey(kind, namespace, name);
     let role = this.#roles.get(key);

@@ -43,13 +43,19 @@ function selectorsOf(aggregationRule: unknown): readonly LabelSelector[] | undef
   return Array.isArray(selectors) ? selectors.flatMap((selector: unknown) => readable(selector) ?? []) : [];
 }
 
+/** Empty it selects everything, so what is no selector must not be taken for an empty one. */
 function readable(selector: unknown): LabelSelector | undefined {
+  const labels = memberOf(selector, 'matchLabels') ?? {};
+  const expressions = memberOf(selector, 'matchExpressions') ?? [];
+  if (!isObject(selector) || !isObject(labels) || !Array.isArray(expressions)) return undefined;
   try {
-    return labelSelectorOf(selector as LabelSelectorObject); // throws for what it is not
+    return labelSelectorOf(selector as LabelSelectorObject); // throws for what is left
   } catch {
     return undefined;
   }
 }
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One text for rules that say the same in the same order. */
 const ruleText = (rule: PolicyRule): string => JSON.stringify(writtenRule(rule));
