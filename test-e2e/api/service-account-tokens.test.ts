@@ -208,7 +208,6 @@ describe('tokens of service accounts elsewhere', function () {
       ...credentialFlags(owner.directory),
       `--token-auth-file=${file('tokens.csv')}`,
       `--service-account-issuer=https://new.example,${ISSUER}`,
-      `--api-audiences=${ISSUER}`,
       `--service-account-key-file=${file('apiserver.crt')},${file('service-account.pub')}`,
       '--service-account-jwks-uri=https://new.example/keys',
     ]);

@@ -7,6 +7,7 @@ import { Authorities } from './certificates/authorities.js';
 import { clientCertificates } from './certificates/client-certificate.js';
 import { PeerCertificates } from './certificates/peer.js';
 import { requestHeaders } from './certificates/request-header.js';
+import { audiencesOf } from './service-accounts/audiences.js';
 import type { IssuerDocuments } from './service-accounts/issuer-documents.js';
 import { openServiceAccounts } from './service-accounts/open.js';
 import { tokenFile } from './token-file.js';
@@ -65,7 +66,3 @@ function tokenAuthenticators(o: ApiServerOptions, { core }: AuthenticationParts)
     ...(o.enableBootstrapTokenAuth && secrets !== undefined ? [bootstrapTokens({ ...core, secrets })] : []),
   ];
 }
-
-/** Whom tokens for this server are meant for. */
-export const audiencesOf = (o: Pick<ApiServerOptions, 'apiAudiences' | 'serviceAccountIssuer'>): readonly string[] =>
-  o.apiAudiences.length === 0 ? o.serviceAccountIssuer.slice(0, 1) : o.apiAudiences;

@@ -72,7 +72,7 @@ export const AUTHENTICATION_FLAGS = {
     flag: 'api-audiences',
     type: 'list',
     metavar: 'NAME,...',
-    help: 'whom tokens for this server are meant for; by default its issuer',
+    help: 'whom tokens for this server are meant for; by default its issuers',
   },
   oidcIssuerUrl: {
     flag: 'oidc-issuer-url',

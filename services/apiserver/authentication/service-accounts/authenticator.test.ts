@@ -355,6 +355,12 @@ describe('ServiceAccountTokens', () => {
       assert.equal((await ask(key.sign(boundTo(object))))?.user.name, USER.name);
     });
 
+    it('refuses when the store has another one of the name', async () => {
+      await scene.lag();
+      await scene.put('pods', { name: 'p', uid: 'another' });
+      await refuses(key.sign(boundTo(object)), /no such Pod/);
+    });
+
     it('takes the word of the cache when that comes to know while the store is asked', async () => {
       await scene.lag();
       await scene.put('pods', { name: 'p' });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Catalog, ResourceDeclaration } from '../../../machinery/types/declarations.js';
+import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/audiences.js';
 import { tokenSigner, type TokenSigner } from './signer.js';
 
 /** What tokens of service accounts are made with. */
@@ -15,10 +16,8 @@ export interface TokenIssuer {
   readonly signer: TokenSigner;
 }
 
-export interface IssuerOptions {
-  readonly serviceAccountIssuer: readonly string[];
+export interface IssuerOptions extends AudienceOptions {
   readonly serviceAccountSigningKeyFile: string;
-  readonly apiAudiences: readonly string[];
   readonly serviceAccountMaxTokenExpirationMs: number;
   readonly serviceAccountExtendTokenExpiration: boolean;
 }
@@ -41,7 +40,7 @@ export function tokenIssuer(o: IssuerOptions): TokenIssuer | undefined {
   if (!canIssue(o) || issuer === undefined) return undefined;
   return {
     issuer,
-    audiences: o.apiAudiences.length === 0 ? o.serviceAccountIssuer.slice(0, 1) : o.apiAudiences,
+    audiences: audiencesOf(o),
     maxSeconds: Math.floor(o.serviceAccountMaxTokenExpirationMs / 1000),
     extends: o.serviceAccountExtendTokenExpiration,
     signer: signerOf(o.serviceAccountSigningKeyFile),
