@@ -1,5 +1,8 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { ApiServerOptions } from '../options.js';
+import { readFileSync } from 'node:fs';
+import { abacAuthorizer } from './abac/authorizer.js';
+import { parsePolicies, type Policy } from './abac/policies.js';
 import { alwaysAllow, alwaysDeny } from './always.js';
 import type { AccessIndex } from './rbac/access-index.js';
 import { rbacAuthorizer } from './rbac/authorizer.js';
@@ -22,8 +25,12 @@ export function openAuthorization(o: ApiServerOptions, { vocabulary, access }: A
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
+    ABAC: () => abacAuthorizer(readPolicies(o.authorizationPolicyFile, vocabulary)),
     RBAC: () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac)),
   };
   const named = o.authorizationMode.map((mode) => modes[mode]?.() ?? alwaysDeny);
   return { authorizers: [privilegedGroup, ...named] };
 }
+
+const readPolicies = (file: string, { groups }: Vocabulary): readonly Policy[] =>
+  parsePolicies(readFileSync(file, 'utf8'), file, `${groups.abac}/v1beta1`);
