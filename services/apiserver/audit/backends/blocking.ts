@@ -10,6 +10,11 @@ export interface BlockingOptions {
   readonly onLost: OnLost;
 }
 
+/** Somebody always waits. */
+export interface BlockingBackend extends AuditBackend {
+  tell(event: string): Promise<boolean>;
+}
+
 /** Events that are written together, and everybody who waits for that. */
 interface Group {
   readonly events: string[];
@@ -21,7 +26,7 @@ interface Group {
  * Each request waits until its events are written. While a write is under way, what comes in is gathered for the next one,
  * so that many requests share the price of one. How much waits is bounded by how many requests there are.
  */
-export function blocking(sink: Sink, o: BlockingOptions): AuditBackend {
+export function blocking(sink: Sink, o: BlockingOptions): BlockingBackend {
   const over = new AbortController();
   let gathering: Group | undefined;
   let running: Promise<void> | undefined;

@@ -60,12 +60,15 @@ export class LogFile implements Sink {
   *#stretches(events: readonly string[]): Generator<Buffer> {
     const most = this.#o.maxBytes === 0 ? WRITE_BYTES : Math.min(WRITE_BYTES, this.#o.maxBytes);
     let text = '';
+    let bytes = 0;
     for (const event of events) {
-      if (text !== '' && text.length + event.length >= most) {
+      const more = Buffer.byteLength(event) + 1;
+      if (text !== '' && bytes + more > most) {
         yield Buffer.from(text);
-        text = '';
+        [text, bytes] = ['', 0];
       }
       text += `${event}\n`;
+      bytes += more;
     }
     if (text !== '') yield Buffer.from(text);
   }
@@ -78,6 +81,7 @@ export class LogFile implements Sink {
       try {
         const file = this.#file ?? (await this.#open());
         const { bytesWritten } = await file.write(bytes, at);
+        if (bytesWritten === 0) throw new Error('Nothing was written');
         at += bytesWritten;
         this.#bytes += bytesWritten;
       } catch (err) {
@@ -112,13 +116,16 @@ export class LogFile implements Sink {
     if (maxBytes === 0 || this.#bytes === 0 || this.#bytes + bytes <= maxBytes) return;
     try {
       await rename(path, await freeRotatedName(path, nowMs()));
-      await this.#forget();
-      this.#isTorn = false;
-      this.#bytes = 0;
     } catch (err) {
-      log.warn('The audit log cannot be rotated and grows on', { path, err }); // better than no events
-      return;
+      // Somebody else has moved it away: as good as rotated.
+      if ((err as NodeJS.ErrnoException).code !== 'ENOENT') {
+        log.warn('The audit log cannot be rotated and grows on', { path, err }); // better than no events
+        return;
+      }
     }
+    await this.#forget();
+    this.#isTorn = false;
+    this.#bytes = 0;
     this.#tidy();
   }
 
