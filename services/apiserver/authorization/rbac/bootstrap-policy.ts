@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import { apiVersionOf } from '../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { aggregatedRules, sameRules, writtenRule } from './aggregation.js';
-import { rulesOf } from './rules.js';
+import { rulesOf, type PolicyRule } from './rules.js';
 
 /** The resources that the policy has objects of, in the order in which they are needed. */
 export const POLICY_RESOURCES = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const;
@@ -29,19 +29,29 @@ interface PolicyFile {
   readonly roleBindings: readonly FileObject[];
 }
 
+/** Objects in the file leave out what all of them have, and the group of what they refer to. */
 interface FileObject {
   readonly name: string;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly [member: string]: unknown;
+  readonly rules?: readonly Partial<PolicyRule>[];
+  readonly aggregationRule?: object;
+  readonly subjects?: readonly FileSubject[];
+  readonly roleRef?: { readonly kind: string; readonly name: string };
+}
+
+interface FileSubject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
 }
 
 const readPolicy = (): PolicyFile =>
   JSON.parse(readFileSync(new URL('./data/bootstrap.json', import.meta.url), 'utf8')) as PolicyFile; // our own file
 
 /**
- * The roles and bindings that every installation has, in one vocabulary's words, as a client would send them. Roles that
- * gather the rules of others have them already.
+ * The roles and bindings that every installation has, in one vocabulary's words: complete, and with their members in the
+ * order in which they are stored. Roles that gather the rules of others have them already.
  */
 export function bootstrapPolicy(vocabulary: Vocabulary): readonly PolicyObject[] {
   const file = translated(readPolicy(), vocabulary.translate) as PolicyFile; // same shape, strings for strings
@@ -57,20 +67,30 @@ export function bootstrapPolicy(vocabulary: Vocabulary): readonly PolicyObject[]
   ];
 }
 
-function objectOf({ groups, labels: keys, annotations }: Vocabulary, kind: string, object: FileObject): ApiObject {
-  const { name, namespace, labels, ...rest } = object;
+function objectOf(
+  { groups: { rbac: group }, labels, annotations }: Vocabulary,
+  kind: string,
+  o: FileObject,
+): ApiObject {
   return {
     kind,
-    apiVersion: apiVersionOf({ group: groups.rbac, version: 'v1' }),
+    apiVersion: apiVersionOf({ group, version: 'v1' }),
     metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { [keys.bootstrapping]: 'rbac-defaults', ...labels },
+      name: o.name,
+      ...(o.namespace === undefined ? {} : { namespace: o.namespace }),
+      labels: { [labels.bootstrapping]: 'rbac-defaults', ...o.labels },
       annotations: { [annotations.rbacAutoupdate]: 'true' },
     },
-    ...rest,
+    // The rules of a role that gathers them are filled in later, and stand before its selectors.
+    ...(o.rules === undefined && o.aggregationRule === undefined ? {} : { rules: rulesOf(o).map(writtenRule) }),
+    ...(o.aggregationRule === undefined ? {} : { aggregationRule: o.aggregationRule }),
+    ...(o.subjects === undefined ? {} : { subjects: o.subjects.map((subject) => subjectOf(subject, group)) }),
+    ...(o.roleRef === undefined ? {} : { roleRef: { apiGroup: group, kind: o.roleRef.kind, name: o.roleRef.name } }),
   };
 }
+
+const subjectOf = ({ kind, name, namespace }: FileSubject, apiGroup: string): object =>
+  kind === 'ServiceAccount' ? { kind, name, namespace } : { kind, apiGroup, name };
 
 /** Roles that gather may gather from one another: again until nothing changes, at most once for each role. */
 function gatherRules(roles: readonly ApiObject[]): void {

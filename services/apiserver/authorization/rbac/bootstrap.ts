@@ -31,8 +31,7 @@ export async function reconcilePolicy(d: PolicyDeps): Promise<void> {
 
 async function settle({ resources, writer, vocabulary }: PolicyDeps, wanted: PolicyObject): Promise<void> {
   const stored = rbacResource(resources, vocabulary.groups.rbac, wanted.resource);
-  // Decoded as if a client had sent it: with all defaults, and its members in the order in which they are stored.
-  const object = resources.served(stored.hub)?.decode(wanted.object) ?? wanted.object;
+  const { object } = wanted;
   const judge = (current: CachedObject): WriteDecision => {
     const step = reconciled(current.parse() as ApiObject, object, vocabulary.annotations.rbacAutoupdate); // we encoded it
     if (step.do === 'put')

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { writtenRule } from './aggregation.js';
 import { holdsBy, missingRights } from './coverage.js';
-import { memberOf, rulesOf } from './rules.js';
+import { memberOf, rulesOf, type PolicyRule } from './rules.js';
 
 /** What to do with an object of the policy that is there: nothing, store it so, or make it anew. */
 export type Reconciled = { readonly do: 'nothing' | 'replace' } | { readonly do: 'put'; readonly object: ApiObject };
@@ -56,9 +56,16 @@ function roleMembers(present: ApiObject, wanted: ApiObject): object {
     return missing.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: [...there, ...missing] } };
   }
   const rules = rulesOf(present);
-  const missing = missingRights(holdsBy(rules), rulesOf(wanted));
+  const missing = missingRules(rules, rulesOf(wanted));
   const own = present['aggregationRule'] === undefined ? {} : { aggregationRule: undefined };
   return missing.length === 0 ? own : { ...own, rules: [...rules, ...missing].map(writtenRule) };
+}
+
+/** Those of which a part is not covered. */
+function missingRules(present: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  if (isDeepStrictEqual(present, wanted)) return []; // at nearly every start
+  const holds = holdsBy(present);
+  return wanted.filter((rule) => missingRights(holds, [rule]).length > 0);
 }
 
 function listOf(holder: unknown, name: string): readonly unknown[] {
