@@ -1,10 +1,12 @@
 import { fixed, basicHeader, combined } from '../credentials/fixed.js';
 import { certificateFileCredentials } from '../credentials/certificate-files.js';
+import { ExecCredentials } from '../credentials/exec/exec-credentials.js';
 import { tokenFileCredentials } from '../credentials/token-file.js';
 import type { Credentials } from '../credentials/types.js';
 import { bearerHeader } from '../credentials/types.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { ClientConfig, ClusterEntry, Source, UserEntry } from './config.js';
+import { execPlugin } from './exec-user.js';
 import type { ImpersonationHeaders } from './impersonation.js';
 import { impersonationHeaders } from './impersonation.js';
 import { machineAuthorities } from './machine-authorities.js';
@@ -106,6 +108,7 @@ const AUTHORIZATIONS: readonly {
 }[] = [
   { member: 'token', isSet: (u) => u.token !== '' || u.tokenFile !== '', open: openToken },
   { member: 'username', isSet: (u) => u.username !== '' || u.password !== '', open: openBasic },
+  { member: 'exec', isSet: (u) => u.exec !== undefined, open: openExec },
 ];
 
 const authorizationsOf = (user: UserEntry): typeof AUTHORIZATIONS => AUTHORIZATIONS.filter(({ isSet }) => isSet(user));
@@ -130,6 +133,12 @@ function openBasic({ user }: Scene): Credentials {
   if (username === '') user.member.at('username').fail('is required where password is set');
   if (username.includes(':')) user.member.at('username').fail('must not hold a colon');
   return fixed({ headers: basicHeader(username, password) });
+}
+
+function openExec({ config, cluster, user, o }: Scene): Credentials {
+  const { exec } = user;
+  if (exec === undefined) return user.member.at('exec').fail('is required');
+  return new ExecCredentials(execPlugin({ config, cluster, exec, ...o }));
 }
 
 const isGiven = ({ data, file }: Source): boolean => data !== '' || file !== '';

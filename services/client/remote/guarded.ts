@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type CircuitBreaker from 'opossum';
-import type { Deadline } from './deadline.js';
-import { deadline } from './deadline.js';
+import type { Deadline } from '../deadline/deadline.js';
+import { deadline } from '../deadline/deadline.js';
 import type { RemoteAnswer, RemoteFailure, RemoteService } from './types.js';
 import { RemoteError } from './types.js';
 

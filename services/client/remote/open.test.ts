@@ -9,6 +9,7 @@ import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { KeyPair } from '../testing/certificates.js';
 import { TestAuthority } from '../testing/certificates.js';
 import type { Handler, TlsService } from '../testing/tls-service.js';
+import { TestPlugin, execCredential } from '../testing/plugin.js';
 import { answerJson, startTlsService } from '../testing/tls-service.js';
 import { openRemoteService } from './open.js';
 import type { RemoteAnswer, RemoteService } from './types.js';
@@ -317,5 +318,56 @@ describe('openRemoteService()', () => {
       ['first', 'first', 'first', 'second'],
     );
     assert.equal(new Set(service.received.map((r) => r.connection)).size, 2);
+  });
+
+  describe('with a credential plugin', () => {
+    let plugin: TestPlugin;
+    beforeEach(() => (plugin = new TestPlugin('exit 9')));
+    afterEach(() => plugin.remove());
+    const user = (): object => ({
+      exec: { apiVersion: 'client.authentication.platform.io/v1', interactiveMode: 'Never', command: plugin.path },
+    });
+
+    it('fails as the plugin does', async () => {
+      plugin.becomes(`echo ${SECRET}; echo no network >&2; exit 3`);
+      const why = `credentials: credential plugin "${plugin.path}": exited with 3: no network`;
+      assert.equal(await failure(ask({ user: user() })), why);
+      assert.deepEqual(service.received, []);
+    });
+
+    it('fails in its own time when the plugin hangs', async () => {
+      plugin.becomes('sleep 60');
+      assert.equal(await failure(ask({ user: user(), timeoutMs: 150 })), 'timeout: no answer within 150 ms');
+    });
+
+    it('runs it again when the service does not know its token, once', async () => {
+      plugin.becomes(`cat "$DIR/output"; sed s/old/new/ "$DIR/output" >"$DIR/next"; mv "$DIR/next" "$DIR/output"`);
+      writeFileSync(join(plugin.directory, 'output'), JSON.stringify(execCredential({ token: 'old' })));
+      service.answer = ({ headers }, res) => answerJson(res, {}, headers.authorization === 'Bearer new' ? 200 : 401);
+      const remote = open({ user: user() });
+      assert.equal((await remote.post({}, signal)).status, 200);
+      service.answer = (_, res) => answerJson(res, {}, 401);
+      assert.equal((await remote.post({}, signal)).status, 401);
+      assert.deepEqual(
+        service.received.map((r) => r.headers.authorization),
+        ['Bearer old', 'Bearer new', 'Bearer new', 'Bearer new'],
+      );
+      assert.equal(plugin.runs.length, 3);
+    });
+
+    it('makes new connections with a changed certificate', async () => {
+      const print = ({ cert, key }: KeyPair): void =>
+        plugin.prints(execCredential({ clientCertificateData: cert, clientKeyData: key }));
+      print(authority.issue('first'));
+      const remote = open({ user: user() });
+      await remote.post({}, signal);
+      print(authority.issue('second'));
+      service.answer = ({ client }, res) => answerJson(res, {}, client === 'second' ? 200 : 401);
+      assert.equal((await remote.post({}, signal)).status, 200);
+      assert.deepEqual(
+        service.received.map((r) => r.client),
+        ['first', 'first', 'second'],
+      );
+    });
   });
 });
