@@ -46,6 +46,16 @@ describe('DecisionMemo', () => {
     });
   }
 
+  const PARTS = ['verb', 'group', 'resource', 'subresource', 'namespace', 'name'] as const;
+  for (const [i, left] of PARTS.slice(0, -1).entries()) {
+    const right = PARTS[i + 1] ?? left;
+    it(`tells questions apart whose ${left} and ${right} are the same together`, () => {
+      memo.of(alice, { ...get, [left]: 'ab', [right]: 'c' }, 1, decide);
+      memo.of(alice, { ...get, [left]: 'a', [right]: 'bc' }, 1, decide);
+      assert.equal(decided, 2);
+    });
+  }
+
   it('does not keep long questions', () => {
     const long = askPath('get', `/${'x'.repeat(10_000)}`);
     memo.of(alice, long, 1, decide);
