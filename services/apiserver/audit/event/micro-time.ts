@@ -12,8 +12,9 @@ export function microClock(
   let offset = wallMs() - fineMs();
   return () => {
     const wall = wallMs();
-    if (Math.abs(offset + fineMs() - wall) > MOST_DRIFT_MS) offset = wall - fineMs();
-    return Math.floor((offset + fineMs()) * 1000);
+    const fine = fineMs();
+    if (Math.abs(offset + fine - wall) > MOST_DRIFT_MS) offset = wall - fine;
+    return Math.floor((offset + fine) * 1000);
   };
 }
 

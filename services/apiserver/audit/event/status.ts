@@ -2,7 +2,8 @@ import type { StatusBody } from '../../../machinery/meta/status.js';
 
 /** An answer as events show it: without kind and version, and of its metadata nothing. */
 export function statusJson(code: number, said?: Partial<StatusBody>): string {
-  const { status, message, reason, details } = said ?? {};
+  if (said === undefined) return `{"metadata":{},"code":${code}}`; // most answers say nothing of themselves
+  const { status, message, reason, details } = said;
   return JSON.stringify({ metadata: {}, status, message, reason, details, code });
 }
 
