@@ -269,7 +269,8 @@ describe('up', function () {
         toStop.push(() => jane.close());
         return (await jane.get(CONFIG_MAPS)).status;
       };
-      assert.deepEqual([await statusWith('secret-token'), await statusWith('other')], [200, 401]);
+      // Jane is known, and nobody has given her any rights.
+      assert.deepEqual([await statusWith('secret-token'), await statusWith('other')], [403, 401]);
     });
 
     it('warns when its own administrator will be refused', async () => {

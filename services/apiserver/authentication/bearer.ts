@@ -5,7 +5,7 @@ import type { Authenticator } from './types.js';
 /** RFC 6750, 2.1; a scheme's name is the same in any case (RFC 9110, 11.1). */
 const BEARER = /^bearer(?:[ \t]+(.*))?$/is;
 
-/** Tokens in the header Authorization. Other schemes are none of ours, and count as no credentials. */
+/** Tokens in the header Authorization. Other schemes are not looked at. */
 export const bearer = (tokens: TokenReviewer): Authenticator => ({
   name: 'bearer',
   authenticate: (ctx: Context) => {

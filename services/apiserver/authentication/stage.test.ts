@@ -41,6 +41,9 @@ describe('authentication()', () => {
     'Bearer ',
     'Bearer first second',
     'BEARER __proto__',
+    'Basic YTpi',
+    'first',
+    'Token first',
   ]) {
     it(`refuses ${JSON.stringify(header)}`, async () => {
       await start(chain);
@@ -62,9 +65,9 @@ describe('authentication()', () => {
     assert.equal(await name('Bearer first'), 'first');
   });
 
-  it('takes a request without credentials, and one with those of another kind, for one of nobody', async () => {
+  it('takes a request without credentials for one of nobody', async () => {
     await start(chain);
-    for (const header of [undefined, 'Basic YTpi', '']) {
+    for (const header of [undefined, '']) {
       const { code, body } = await ask(header);
       assert.deepEqual(
         [code, body.user?.name, body.user?.groups],

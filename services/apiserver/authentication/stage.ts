@@ -14,14 +14,16 @@ export interface AuthenticationDeps {
 
 /**
  * Finds out who asks. The first authenticator that knows the credentials decides. Credentials that nobody knows are wrong,
- * not absent: they are refused, even where requests without any are not (spec 2, 5.7).
+ * not absent: they are refused, even where requests without any are not (spec 2, 5.7). So are those of schemes that no
+ * authenticator looks at: their sender takes himself for somebody.
  */
 export const authentication =
   (d: AuthenticationDeps): Stage =>
   async (ctx, next) => {
     const answer = identify(d.authenticators, ctx);
     const { identity, failures } = answer instanceof Promise ? await answer : answer; // most answer at once
-    if (identity === undefined && (failures.length > 0 || !d.anonymous)) {
+    const carried = (ctx.req.headers.authorization ?? '') !== '' || failures.length > 0;
+    if (identity === undefined && (carried || !d.anonymous)) {
       for (const { name, err } of failures) d.log.debug('Credentials refused', { authenticator: name, err });
       ctx.state.user = ANONYMOUS;
       await d.onRefused(ctx);
