@@ -1,6 +1,7 @@
 import { fixed, basicHeader, combined } from '../credentials/fixed.js';
 import { certificateFileCredentials } from '../credentials/certificate-files.js';
 import { ExecCredentials } from '../credentials/exec/exec-credentials.js';
+import { OidcCredentials } from '../credentials/oidc/oidc-credentials.js';
 import { tokenFileCredentials } from '../credentials/token-file.js';
 import type { Credentials } from '../credentials/types.js';
 import { bearerHeader } from '../credentials/types.js';
@@ -9,6 +10,7 @@ import type { ClientConfig, ClusterEntry, Source, UserEntry } from './config.js'
 import { execPlugin } from './exec-user.js';
 import type { ImpersonationHeaders } from './impersonation.js';
 import { impersonationHeaders } from './impersonation.js';
+import { oidcProvider } from './oidc-user.js';
 import { machineAuthorities } from './machine-authorities.js';
 import { checkCertificates, checkKeyPair, placeOf, textOf } from './source.js';
 
@@ -55,7 +57,8 @@ export function connectionOf(config: ClientConfig, o: ConnectionOptions, context
   const user = entry.user === '' ? undefined : config.users.get(entry.user);
   if (user === undefined && entry.user !== '') return entry.member.at('user').fail('names no user of this file');
   const server = serverOf(cluster);
-  const credentials = user === undefined ? fixed({ headers: {} }) : credentialsOf({ config, cluster, user, o });
+  const credentials =
+    user === undefined ? fixed({ headers: {} }) : credentialsOf({ config, cluster, userName: entry.user, user, o });
   if (server.protocol === 'http:' && user !== undefined && authorizationsOf(user).length > 0)
     cluster.member.at('server').fail('must be https, for the user has credentials');
   return {
@@ -96,6 +99,7 @@ function trustOf(config: ClientConfig, cluster: ClusterEntry): ServerTrust {
 interface Scene {
   readonly config: ClientConfig;
   readonly cluster: ClusterEntry;
+  readonly userName: string;
   readonly user: UserEntry;
   readonly o: ConnectionOptions;
 }
@@ -109,6 +113,7 @@ const AUTHORIZATIONS: readonly {
   { member: 'token', isSet: (u) => u.token !== '' || u.tokenFile !== '', open: openToken },
   { member: 'username', isSet: (u) => u.username !== '' || u.password !== '', open: openBasic },
   { member: 'exec', isSet: (u) => u.exec !== undefined, open: openExec },
+  { member: 'auth-provider', isSet: (u) => u.authProvider !== undefined, open: openProvider },
 ];
 
 const authorizationsOf = (user: UserEntry): typeof AUTHORIZATIONS => AUTHORIZATIONS.filter(({ isSet }) => isSet(user));
@@ -139,6 +144,12 @@ function openExec({ config, cluster, user, o }: Scene): Credentials {
   const { exec } = user;
   if (exec === undefined) return user.member.at('exec').fail('is required');
   return new ExecCredentials(execPlugin({ config, cluster, exec, ...o }));
+}
+
+function openProvider({ config, userName, user, o }: Scene): Credentials {
+  const { authProvider: provider } = user;
+  if (provider === undefined) return user.member.at('auth-provider').fail('is required');
+  return new OidcCredentials({ ...oidcProvider({ config, userName, provider }), warn: o.warn });
 }
 
 const isGiven = ({ data, file }: Source): boolean => data !== '' || file !== '';
