@@ -5,6 +5,7 @@ import type { Audit } from './audit/open.js';
 import { openAuthentication } from './authentication/open.js';
 import { openAuthorization } from './authorization/open.js';
 import { rbacEscalation } from './authorization/rbac/escalation.js';
+import { whileStarting, type Settled } from './authorization/starting.js';
 import { authorizeBy, decide } from './authorization/stage.js';
 import type { Authorizer } from './authorization/types.js';
 import type { Core } from './core.js';
@@ -38,8 +39,9 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
   const { authenticators, tokens: tokenReviewer, issuerDocuments } = openAuthentication(o, { ...d, core });
-  const { authorizers } = openAuthorization(o, core);
-  const authorize = authorizeBy(authorizers);
+  const settled = settledOf(core);
+  const authorizers = [whileStarting(settled), ...openAuthorization(o, core).authorizers];
+  const authorize = authorizeBy(authorizers, settled);
   const verbDeps = {
     ...core,
     authorize,
@@ -62,12 +64,14 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
     authentication: {
       authenticators,
       anonymous: mayBeAnonymous(o),
+      settled,
       log: d.log,
       onRefused: d.audit?.onRefused ?? ((): void => undefined),
     },
     audit: d.audit?.stage,
     authorizers,
     authorize,
+    settled,
     loaded: () => core.feed.loaded,
     resources: core.resources,
     verbs: verbTable(verbDeps),
@@ -84,6 +88,12 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
   for (const stage of pipeline) app.use(stage);
   return app;
 }
+
+/** The objects are there, and so is the first policy where roles decide. */
+const settledOf =
+  ({ feed, state, access }: Core): Settled =>
+  () =>
+    feed.loaded && (access === undefined || state.policySettled);
 
 /** Where everything is allowed to everybody, everybody has at least to say who he is (spec 2, 5.7). */
 const mayBeAnonymous = ({ anonymousAuth, authorizationMode }: ApiServerOptions): boolean =>

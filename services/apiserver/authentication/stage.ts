@@ -1,4 +1,5 @@
 import { StatusError } from '../../machinery/meta/status.js';
+import { notSettled, type Settled } from '../authorization/starting.js';
 import { addWarnings } from '../http/warnings.js';
 import { annotate, type Context, type Stage, type UserInfo } from '../pipeline/request.js';
 import { ANONYMOUS, AUTHENTICATED_GROUP, type Authenticator, type Identity } from './types.js';
@@ -7,6 +8,7 @@ export interface AuthenticationDeps {
   readonly authenticators: readonly Authenticator[];
   /** Requests without credentials are those of nobody in particular, instead of refused. */
   readonly anonymous: boolean;
+  readonly settled: Settled;
   /** Told of every request that is refused here, before it is answered. */
   readonly onRefused: (ctx: Context) => Promise<void> | void;
   readonly log: { debug(message: string, keys?: object): void };
@@ -27,7 +29,7 @@ export const authentication =
       for (const { name, err } of failures) d.log.debug('Credentials refused', { authenticator: name, err });
       ctx.state.user = ANONYMOUS;
       await d.onRefused(ctx);
-      throw unauthorized();
+      throw d.settled() ? unauthorized() : notSettled(unauthorized());
     }
     take(ctx, identity);
     await next();

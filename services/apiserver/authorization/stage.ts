@@ -1,6 +1,7 @@
 import { StatusError } from '../../machinery/meta/status.js';
 import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
 import { attributesOf } from './attributes.js';
+import { notSettled, type Settled } from './starting.js';
 import type { Attributes, Authorizer, Decision } from './types.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
@@ -26,11 +27,17 @@ export async function decide(
 }
 
 export const authorizeBy =
-  (authorizers: readonly Authorizer[]): Authorize =>
+  (authorizers: readonly Authorizer[], settled: Settled): Authorize =>
   async (user, attributes) => {
     const { decision, reason } = await decide(authorizers, user, attributes);
-    if (decision !== 'allow') throw refusal(user, attributes, reason);
+    if (decision !== 'allow') throw refused(settled, user, attributes, reason);
   };
+
+/** Before the policy has been read, everybody who is not allowed has to come again. */
+function refused(settled: Settled, user: UserInfo, attributes: Attributes, reason: string): StatusError {
+  const err = refusal(user, attributes, reason);
+  return settled() ? err : notSettled(err);
+}
 
 /** Names of what the audit is told. */
 export interface DecisionAnnotations {
@@ -40,7 +47,7 @@ export interface DecisionAnnotations {
 
 /** Refuses whoever may not do what the request says, and tells the audit why somebody may. */
 export const authorization =
-  (authorizers: readonly Authorizer[], names: DecisionAnnotations): Stage =>
+  (authorizers: readonly Authorizer[], settled: Settled, names: DecisionAnnotations): Stage =>
   async (ctx, next) => {
     const { user, info, query, audit } = ctx.state;
     const asked = attributesOf(info, query);
@@ -49,7 +56,7 @@ export const authorization =
     if (audit !== undefined) {
       annotate(ctx.state, { [names.decision]: allowed ? 'allow' : 'forbid', [names.reason]: reason });
     }
-    if (!allowed) throw refusal(user, asked, reason);
+    if (!allowed) throw refused(settled, user, asked, reason);
     await next();
   };
 

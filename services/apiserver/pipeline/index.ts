@@ -2,6 +2,7 @@ import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { impersonation } from '../authentication/impersonation.js';
 import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
 import { authorization, type Authorize } from '../authorization/stage.js';
+import type { Settled } from '../authorization/starting.js';
 import type { Authorizer } from '../authorization/types.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
@@ -27,6 +28,7 @@ export interface StageDeps {
   readonly authorizers: readonly Authorizer[];
   /** Asks them for a right beside that of the request. */
   readonly authorize: Authorize;
+  readonly settled: Settled;
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -44,7 +46,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   authentication(d.authentication), // sets state.user
   ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
   impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
-  authorization(d.authorizers, d.vocabulary.auditAnnotations),
+  authorization(d.authorizers, d.settled, d.vocabulary.auditAnnotations),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before
   d.paths,
