@@ -113,7 +113,7 @@ function gatherRules(roles: readonly ApiObject[]): void {
 }
 
 /** The same tree with every key and every string translated. Our own file: no key of it is a stranger's. */
-function translated(tree: unknown, translate: (form: string) => string): unknown {
+export function translated(tree: unknown, translate: (form: string) => string): unknown {
   if (typeof tree === 'string') return translate(tree);
   if (Array.isArray(tree)) return tree.map((item: unknown) => translated(item, translate));
   if (typeof tree !== 'object' || tree === null) return tree;

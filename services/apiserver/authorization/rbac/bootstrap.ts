@@ -45,7 +45,7 @@ async function settle({ resources, writer, vocabulary }: PolicyDeps, wanted: Pol
 }
 
 /** One round. @returns Whether the object is there as it should be. */
-async function settled(
+export async function settled(
   writer: Writer,
   stored: StoredResource,
   wanted: ApiObject,
