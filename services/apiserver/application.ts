@@ -10,6 +10,7 @@ import { authorizeBy, decide } from './authorization/stage.js';
 import type { Authorizer } from './authorization/types.js';
 import type { Core } from './core.js';
 import { pathRoutes } from './discovery/routes.js';
+import { openFlowControl } from './flowcontrol/open.js';
 import type { HealthChecks } from './health/health-checks.js';
 import type { Log } from './log.js';
 import type { ApiServerMetrics } from './metrics/metrics.js';
@@ -69,6 +70,7 @@ export function application(o: ApiServerOptions, { core, health, metrics, ...d }
       onRefused: d.audit?.onRefused ?? ((): void => undefined),
     },
     audit: d.audit?.stage,
+    flowControl: openFlowControl(o, { ...core, metrics: metrics.flowControl }),
     authorizers,
     authorize,
     settled,

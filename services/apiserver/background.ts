@@ -3,6 +3,7 @@ import { runCompactor } from '../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../storage/store.js';
 import { lookAfterRoles } from './authorization/rbac/look-after.js';
 import type { Core } from './core.js';
+import { lookAfterFlowControl } from './flowcontrol/objects/look-after.js';
 import type { PlatformEndpoints } from './endpoints/platform-endpoints.js';
 import type { Log } from './log.js';
 import type { ApiServerOptions } from './options.js';
@@ -49,6 +50,7 @@ async function lookAfter({ core, store, endpoints, log }: BackgroundDeps, signal
     endpoints.run(signal),
     runClaimRepair(claims, core.resources.allStored(), signal),
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
+    lookAfterFlowControl(core, log, signal),
   ]);
 }
 

@@ -55,7 +55,7 @@ export interface Core {
   readonly serviceAddress: string;
   /** Who has which roles; undefined where roles decide nothing. */
   readonly access: AccessIndex | undefined;
-  readonly state: { bootstrapped: boolean; policySettled: boolean; stopping: boolean };
+  readonly state: { bootstrapped: boolean; policySettled: boolean; flowControlSettled: boolean; stopping: boolean };
 }
 
 /** @throws {Error} With one line that says why: flags that do not fit together, a store in other words. */
@@ -120,7 +120,7 @@ export async function buildCore(
     watches: new WatchService(store, feed),
     streams: new OpenStreams(),
     access: o.authorizationMode.includes('RBAC') ? openAccessIndex(resources, vocabulary.groups.rbac) : undefined,
-    state: { bootstrapped: false, policySettled: false, stopping: false },
+    state: { bootstrapped: false, policySettled: false, flowControlSettled: false, stopping: false },
   };
 }
 

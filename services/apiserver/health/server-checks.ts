@@ -24,6 +24,11 @@ export function healthChecks(o: ApiServerOptions, core: Core, store: KeyValueSto
   if (core.access !== undefined) {
     health.add({ name: 'poststarthook/rbac/bootstrap-roles', endpoints: everywhere, check: () => state.policySettled });
   }
+  health.add({
+    name: 'poststarthook/priority-and-fairness-config-producer',
+    endpoints: everywhere,
+    check: () => state.flowControlSettled,
+  });
   health.add({ name: 'shutdown', endpoints: ['readyz'], check: () => !state.stopping });
   return health;
 }

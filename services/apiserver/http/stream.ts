@@ -27,6 +27,7 @@ export class OpenStreams {
     res.setHeader('Content-Type', type);
     res.setHeader('Cache-Control', 'no-cache, private');
     res.flushHeaders();
+    ctx.state.onOpen?.();
     const stream: AnswerStream = {
       write: (bytes) => !res.destroyed && !res.writableEnded && res.write(bytes),
       onDrain: (listener) => void res.on('drain', listener),

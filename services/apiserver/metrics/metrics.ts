@@ -2,6 +2,7 @@ import type { MetricsArea, Registry } from './area.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
+import { CountedFlowControl, type FlowControlMetrics } from './flow-control-metrics.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
@@ -13,6 +14,7 @@ export interface ApiServerMetrics {
   readonly store: StoreMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly audit: AuditMetrics;
+  readonly flowControl: FlowControlMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -37,15 +39,17 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
   const store = new CountedStore();
   const deprecatedApis = new RequestedDeprecatedApis();
   const audit = new CountedAudit();
+  const flowControl = new CountedFlowControl();
   let loading: Promise<Registry> | undefined;
   const registry = (): Promise<Registry> =>
-    (loading ??= load([requests, watches, store, deprecatedApis, audit], shows));
+    (loading ??= load([requests, watches, store, deprecatedApis, audit, flowControl], shows));
   return {
     requests,
     watches,
     store,
     deprecatedApis,
     audit,
+    flowControl,
     observeProcess: async () => {
       await registry();
     },

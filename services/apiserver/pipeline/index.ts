@@ -25,6 +25,8 @@ export interface StageDeps {
   readonly authentication: AuthenticationDeps;
   /** Absent: nobody is told of requests. */
   readonly audit: Stage | undefined;
+  /** Bounds how many requests run at once. */
+  readonly flowControl: Stage;
   readonly authorizers: readonly Authorizer[];
   /** Asks them for a right beside that of the request. */
   readonly authorize: Authorize;
@@ -46,6 +48,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   authentication(d.authentication), // sets state.user
   ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
   impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
+  d.flowControl, // what comes from here on is work
   authorization(d.authorizers, d.settled, d.vocabulary.auditAnnotations),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before

@@ -55,6 +55,8 @@ export interface RequestState {
   user: UserInfo;
   /** Who asks, when he acts as somebody else. */
   impersonator?: UserInfo;
+  /** Told when an answer that goes on has begun. */
+  onOpen?: () => void;
   /** What the stages have to say to the audit; see `annotate`. */
   auditAnnotations?: Readonly<Record<string, string>>;
   /** Takes what was sent and answered; absent when the audit does not tell of it. */

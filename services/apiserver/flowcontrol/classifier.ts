@@ -1,0 +1,122 @@
+import { ALL } from '../authorization/rbac/rules.js';
+import type { RequestInfo, UserInfo } from '../pipeline/request.js';
+import { CompiledPathRule, CompiledResourceRule } from './rules.js';
+import type { FlowRule, SchemaSpec, Subject } from './types.js';
+
+/** Users whose rules are kept; one more, and all are found anew. */
+const MAX_USERS = 10_000;
+
+/** A rule of a schema. */
+interface CompiledRule<T> {
+  /** Its place among all rules of all schemas: the first that matches counts. */
+  readonly order: number;
+  readonly schema: T;
+  readonly resources: readonly CompiledResourceRule[];
+  readonly paths: readonly CompiledPathRule[];
+}
+
+/** The rules that are about one user, in order. */
+interface UserRules<T> {
+  readonly resources: readonly { readonly schema: T; readonly rule: CompiledResourceRule }[];
+  readonly paths: readonly { readonly schema: T; readonly rule: CompiledPathRule }[];
+}
+
+/**
+ * Says which schema a request belongs to. Made anew when a schema changes. The rules about a user are gathered at his first
+ * request, at the cost of those rules, and kept for as long as his `UserInfo` is the same object.
+ *
+ * @typeParam T What stands for a schema.
+ */
+export class Classifier<T extends { readonly spec: SchemaSpec }> {
+  readonly #bySubject = new Map<string, CompiledRule<T>[]>();
+  #users = new WeakMap<UserInfo, UserRules<T>>();
+  #known = 0;
+
+  /** @param schemas In any order: what their precedence says, and their names where it is the same, counts. */
+  constructor(schemas: readonly T[]) {
+    let order = 0;
+    for (const schema of [...schemas].sort(byPrecedence)) {
+      for (const rule of schema.spec.rules) this.#add(rule, schema, order++);
+    }
+  }
+
+  /** undefined when no schema matches. */
+  find(user: UserInfo, info: RequestInfo): T | undefined {
+    const rules = this.#rulesOf(user);
+    if (info.kind === 'resource') {
+      for (const { rule, schema } of rules.resources) if (rule.matches(info)) return schema;
+    } else {
+      for (const { rule, schema } of rules.paths) if (rule.matches(info)) return schema;
+    }
+    return undefined;
+  }
+
+  #add(rule: FlowRule, schema: T, order: number): void {
+    const compiled = {
+      order,
+      schema,
+      resources: rule.resourceRules.map((of) => new CompiledResourceRule(of)),
+      paths: rule.nonResourceRules.map((of) => new CompiledPathRule(of)),
+    };
+    for (const key of new Set(rule.subjects.map(subjectKey))) {
+      const known = this.#bySubject.get(key);
+      if (known === undefined) this.#bySubject.set(key, [compiled]);
+      else known.push(compiled);
+    }
+  }
+
+  #rulesOf(user: UserInfo): UserRules<T> {
+    const known = this.#users.get(user);
+    if (known !== undefined) return known;
+    const rules = this.#gather(user);
+    if (this.#known >= MAX_USERS) {
+      this.#users = new WeakMap();
+      this.#known = 0;
+    }
+    this.#users.set(user, rules);
+    this.#known++;
+    return rules;
+  }
+
+  #gather(user: UserInfo): UserRules<T> {
+    const found = new Set<CompiledRule<T>>();
+    for (const key of keysOf(user)) for (const rule of this.#bySubject.get(key) ?? []) found.add(rule);
+    const rules = [...found].sort((a, b) => a.order - b.order);
+    return {
+      resources: rules.flatMap(({ schema, resources }) => resources.map((rule) => ({ schema, rule }))),
+      paths: rules.flatMap(({ schema, paths }) => paths.map((rule) => ({ schema, rule }))),
+    };
+  }
+}
+
+function byPrecedence({ spec: a }: { readonly spec: SchemaSpec }, { spec: b }: { readonly spec: SchemaSpec }): number {
+  if (a.precedence !== b.precedence) return a.precedence - b.precedence;
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Names have any characters: the kind in front keeps them apart. */
+const userKey = (name: string): string => `user ${name}`;
+const groupKey = (name: string): string => `group ${name}`;
+const accountsKey = (namespace: string): string => `accounts ${namespace}`;
+const EVERYBODY = 'everybody';
+
+function subjectKey(subject: Subject): string {
+  const { kind, name } = subject;
+  if (kind === 'ServiceAccount') {
+    return name === ALL ? accountsKey(subject.namespace) : userKey(`${ACCOUNT}${subject.namespace}:${name}`);
+  }
+  if (name === ALL) return EVERYBODY;
+  return kind === 'User' ? userKey(name) : groupKey(name);
+}
+
+/** Names of service accounts go on with their namespace, a colon and their name. */
+const ACCOUNT = 'system:serviceaccount:';
+
+function* keysOf({ name, groups }: UserInfo): Generator<string> {
+  yield EVERYBODY;
+  yield userKey(name);
+  for (const group of groups) yield groupKey(group);
+  if (!name.startsWith(ACCOUNT)) return;
+  const [namespace = '', account = '', ...more] = name.slice(ACCOUNT.length).split(':');
+  if (namespace !== '' && account !== '' && more.length === 0) yield accountsKey(namespace);
+}

@@ -1,0 +1,39 @@
+import { PRIVILEGED_GROUP } from '../authentication/types.js';
+import { isLongRunning, isMutating } from '../metrics/request-labels.js';
+import type { Stage } from '../pipeline/request.js';
+import { tooManyRequests } from './refusal.js';
+
+export interface InflightLimits {
+  /** Most requests at once that change nothing; 0 for no limit. */
+  readonly reading: number;
+  /** Most that change something; 0 for no limit. */
+  readonly mutating: number;
+}
+
+/**
+ * Two limits and nothing else: one for requests that change something, one for the rest. What runs until somebody ends it
+ * does not count. Administrators get their answer in any case: somebody has to be able to see what is wrong.
+ */
+export function inflightLimits(limits: InflightLimits): Stage {
+  const running = { reading: 0, mutating: 0 };
+  return async (ctx, next) => {
+    const { info, user } = ctx.state;
+    const kind = isMutating(info) ? 'mutating' : 'reading';
+    const limit = limits[kind];
+    if (limit === 0 || isLongRunning(info)) {
+      await next();
+      return;
+    }
+    if (running[kind] >= limit) {
+      if (!user.groups.includes(PRIVILEGED_GROUP)) throw tooManyRequests();
+      await next();
+      return;
+    }
+    running[kind]++;
+    try {
+      await next();
+    } finally {
+      running[kind]--;
+    }
+  };
+}

@@ -1,0 +1,46 @@
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { follow } from '../cache/follow.js';
+import type { ResourceCache } from '../cache/resource-cache.js';
+import type { FlowControlMetrics } from '../metrics/flow-control-metrics.js';
+import type { ApiServerOptions } from '../options.js';
+import type { ResourceRequest, Stage } from '../pipeline/request.js';
+import type { StoredResource } from '../registry/resource.js';
+import type { ResourceTable } from '../registry/resources.js';
+import { FlowControl } from './flow-control.js';
+import { inflightLimits } from './inflight.js';
+import { fairness } from './stage.js';
+import { widthOf } from './width.js';
+
+export interface FlowControlDeps {
+  readonly resources: ResourceTable;
+  readonly vocabulary: Vocabulary;
+  readonly metrics: FlowControlMetrics;
+}
+
+/** The resource of a name in the group of flow control. */
+export function flowResource(
+  resources: ResourceTable,
+  { groups }: Vocabulary,
+  name: 'flowschemas' | 'prioritylevelconfigurations',
+): StoredResource {
+  const stored = resources.stored(groups.flowcontrol, name);
+  if (stored === undefined) throw new Error(`No declaration of ${name}.${groups.flowcontrol}`);
+  return stored;
+}
+
+/** Bounds how many requests run at once, as the flags say. */
+export function openFlowControl(o: ApiServerOptions, { resources, vocabulary, metrics }: FlowControlDeps): Stage {
+  const { maxRequestsInflight: reading, maxMutatingRequestsInflight: mutating } = o;
+  if (!o.enablePriorityAndFairness) return inflightLimits({ reading, mutating });
+  const control = new FlowControl({ serverSeats: reading + mutating, metrics, nowMs: () => performance.now() });
+  follow(flowResource(resources, vocabulary, 'prioritylevelconfigurations').cache, control.followLevels());
+  follow(flowResource(resources, vocabulary, 'flowschemas').cache, control.followSchemas());
+  const cacheOf = ({ declaration }: ResourceRequest): ResourceCache | undefined =>
+    declaration === undefined ? undefined : resources.served(declaration)?.stored.cache;
+  return fairness({
+    control,
+    widthOf: (info, query) => widthOf(info, query, cacheOf),
+    queueTimeoutMs: o.requestQueueTimeoutMs,
+    headers: vocabulary.headers,
+  });
+}
