@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FlagError, parseFlags, type FlagTable } from '../../services/machinery/flags/flags.js';
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
+import { BINDINGS, decisionMicros, getWithRights } from './access.js';
 import type { Target } from './connection.js';
 import { residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
@@ -53,12 +54,27 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     rows.push(row(store, 'resident memory, idle after the run', 'MB', residentBytes(platform.pid) / 1e6));
     await bare.stop();
+    if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
     await platform.stop();
   } finally {
     await etcd?.stop();
     rmSync(dir, { recursive: true, force: true });
   }
   return rows;
+}
+
+const ACCESS = `get by a token, ${BINDINGS.toLocaleString('en')} role bindings`;
+
+/** Last, and after memory has been looked at: the bindings stay. */
+async function accessRow(store: string, subject: Subject): Promise<Row> {
+  const { bare, checked } = await getWithRights(subject);
+  return {
+    ...row(store, ACCESS, '/s', checked.perSecond),
+    limit: bare.perSecond,
+    limitBy: 'administrator',
+    p50Ms: checked.p50Ms,
+    p99Ms: checked.p99Ms,
+  };
 }
 
 const row = (store: string, scenario: string, unit: string, value: number): Row => ({
@@ -137,6 +153,7 @@ try {
   const { options } = parseFlags(FLAGS, process.argv.slice(2));
   const rows: Row[] = [];
   for (const store of options.stores) rows.push(...(await measureStore(store, options)));
+  rows.push(row('-', `decision by roles, ${BINDINGS.toLocaleString('en')} role bindings`, 'us', decisionMicros()));
   process.stdout.write(`\n${render(rows)}\n`);
   if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`);
 } catch (err) {

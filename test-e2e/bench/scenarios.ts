@@ -6,7 +6,7 @@ import { crowdOverHttp1, crowdOverHttp2, type Crowd } from './watchers.js';
 
 const words = vocabulary('platform');
 export const OBJECTS = 5_000;
-const CONNECTIONS = 32;
+export const CONNECTIONS = 32;
 const WATCHERS = 300;
 const COLLECTION = '/api/v1/namespaces/bench/configmaps';
 const WATCHED = '/api/v1/namespaces/watched/configmaps';
@@ -101,6 +101,10 @@ const reading =
     connection.close();
     return loop(s, 200, (n) => request('GET', path(n), headers));
   };
+
+/** Gets of single objects from the cache. */
+export const gets = (s: Subject, headers: { readonly headers?: string }): Promise<Measured> =>
+  loop(s, 200, (n) => request('GET', `${COLLECTION}/${someObject(n)}?resourceVersion=0`, headers));
 
 const bareSized = (key: string): Scenario['limit'] => ({
   by: 'bare server',
