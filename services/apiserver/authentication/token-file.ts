@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Identity, TokenAuthenticator } from './types.js';
 
-const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
+const digest = (token: string): string => hash('sha256', token, 'base64');
 
 /**
  * Static tokens of a file with lines `token,user,uid,"group1,group2"` (spec 2, 5.3). Tokens are kept and compared as
