@@ -1,12 +1,13 @@
 import { getOwn } from '../../../machinery/codec/own.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../../pipeline/request.js';
+import { BoundedMap } from '../jwt/bounded-map.js';
+import { checkTimes } from '../jwt/claims.js';
+import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
+import type { VerifyingKey } from '../jwt/signatures.js';
 import { TokenRefused } from '../token-reviewer.js';
 import type { Identity, TokenAuthenticator } from '../types.js';
-import { BoundedMap } from './bounded-map.js';
 import { boundClaims, heldClaims, type TokenClaims } from './claims.js';
-import { isCompact, unverified, type Unverified } from './compact.js';
-import type { VerifyingKey } from './key-files.js';
 import { ReferencedObjects, type ObjectsDeps, type Reference } from './objects.js';
 import { referencesOf, type ReferencesDeps, type ReferencesOf } from './references.js';
 import { digestOf } from './secrets.js';
@@ -36,11 +37,6 @@ type ClaimsReader = (claims: Unverified['claims'], vocabulary: Vocabulary) => To
 /** Some 2 KB each. */
 const MAX_KNOWN = 8_192;
 const MAX_BAD = 4_096;
-/**
- * Servers that issue tokens and servers that are sent them have clocks of their own: a token may be from so far in the
- * future. One that has expired is good nowhere: nobody is helped by more time than he was told.
- */
-const CLOCKS_DIFFER_SECONDS = 60;
 
 /**
  * Tokens of service accounts (spec 2, 5.4): those that this server issues, bound to objects and in time, and those that
@@ -94,7 +90,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     o: { readonly token: string; readonly digest: Buffer; readonly content: Unverified; readonly read: ClaimsReader },
   ): Promise<Known> {
     const claims = o.read(o.content.claims, this.#vocabulary);
-    this.#checkTimes(claims);
+    checkTimes(claims, this.#nowMs());
     const verifying = this.#signatures
       .hold(o.token, o.content.header)
       .then((holds) => {
@@ -114,7 +110,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
 
   /** @throws {TokenRefused} */
   #answer(known: Known, wanted: readonly string[]): Promise<Identity> | Identity {
-    this.#checkTimes(known.claims);
+    checkTimes(known.claims, this.#nowMs());
     let waiting: Promise<void>[] | undefined;
     for (const reference of known.references) {
       const present = this.#objects.present(reference);
@@ -122,12 +118,6 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     }
     if (waiting === undefined) return this.#identity(known, wanted);
     return Promise.all(waiting).then(() => this.#identity(known, wanted));
-  }
-
-  #checkTimes({ notBefore, expires }: TokenClaims): void {
-    const nowSeconds = this.#nowMs() / 1000;
-    if (nowSeconds >= expires) throw new TokenRefused('The token has expired');
-    if (nowSeconds < notBefore - CLOCKS_DIFFER_SECONDS) throw new TokenRefused('The time of the token has not come');
   }
 
   #identity(known: Known, wanted: readonly string[]): Identity {

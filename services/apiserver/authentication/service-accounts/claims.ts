@@ -1,7 +1,7 @@
 import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
 import { dns1123Label, dns1123Subdomain, type TextRule } from '../../../machinery/meta/names.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { TokenRefused } from '../token-reviewer.js';
+import { audiencesIn, malformed, timeIn, type Claims } from '../jwt/claims.js';
 import { serviceAccountUser } from './user.js';
 
 /** An object that a token names. */
@@ -63,8 +63,6 @@ export interface TokenClaims {
   readonly warnAfter: number;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a token as this server issues them. Names are held to the rules of their kinds, for keys and names of users are
  * made of them.
@@ -109,7 +107,6 @@ export function heldClaims(claims: Claims, { legacyTokenClaims: words }: Vocabul
   };
 }
 
-const malformed = (claim: string): TokenRefused => new TokenRefused(`The claim ${claim} is missing or malformed`);
 const ANY: TextRule = () => [];
 
 function textIn(claims: Claims, claim: string, rule: TextRule = ANY): string {
@@ -129,23 +126,8 @@ function namedIn(claims: Claims, claim: string): Named {
   return { name: textIn(value, 'name', dns1123Subdomain), uid: textIn(value, 'uid') };
 }
 
-/** A time of RFC 7519, section 2: it may have a fraction. @param absent NaN: it has to be there. */
-function timeIn(claims: Claims, claim: string, absent: number): number {
-  const value = getOwn(claims, claim) ?? absent;
-  if (typeof value !== 'number' || Number.isNaN(value)) throw malformed(claim);
-  return value;
-}
-
 /** A token that was issued in the future is as little good as one whose time has not come. */
 const notBeforeIn = (claims: Claims): number => Math.max(timeIn(claims, 'nbf', 0), timeIn(claims, 'iat', 0));
-
-/** One text or a list of them (RFC 7519, 4.1.3). */
-function audiencesIn(claims: Claims): readonly string[] {
-  const value = getOwn(claims, 'aud');
-  const listed = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(listed) || !listed.every((it): it is string => typeof it === 'string')) throw malformed('aud');
-  return listed;
-}
 
 function checkSubject(subject: unknown, namespace: string, name: string): void {
   if (subject !== serviceAccountUser(namespace, name)) throw malformed('sub');

@@ -1,4 +1,4 @@
-import type { VerifyingKey } from './key-files.js';
+import type { VerifyingKey } from '../jwt/signatures.js';
 
 /** What others need to check this server's tokens by themselves. */
 export interface IssuerDocuments {

@@ -1,14 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { algorithmsOf, keyId } from './keys.js';
-
-/** A key that tokens are verified with. */
-export interface VerifyingKey {
-  readonly id: string;
-  /** The public half. */
-  readonly key: KeyObject;
-  readonly algorithms: readonly [string, ...string[]];
-}
+import { algorithmsOf, keyId } from '../jwt/keys.js';
+import type { VerifyingKey } from '../jwt/signatures.js';
 
 export interface KeyFileOptions {
   readonly serviceAccountKeyFile: readonly string[];

@@ -3,7 +3,7 @@ import { hasReason } from '../../../machinery/meta/status.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import type { Reader } from '../../registry/reader.js';
 import type { StoredResource } from '../../registry/resource.js';
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../jwt/bounded-map.js';
 
 /** Something that has to be there for a token to be good. */
 export interface Reference {

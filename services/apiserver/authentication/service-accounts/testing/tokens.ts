@@ -2,7 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { CompactSign } from 'jose';
 import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { claimsOf } from '../claims.js';
-import { keysIn, type VerifyingKey } from '../key-files.js';
+import type { VerifyingKey } from '../../jwt/signatures.js';
+import { keysIn } from '../key-files.js';
 
 export const WORDS = vocabulary('platform');
 export const ISSUER = 'https://issuer.example';
