@@ -35,13 +35,21 @@ export interface ApplicationDeps {
   readonly audit: Audit | undefined;
 }
 
-/** Answers every request: the stages of the pipeline with what they work with. */
-export function application(o: ApiServerOptions, { core, health, metrics, ...d }: ApplicationDeps): Koa<RequestState> {
+/**
+ * Answers every request: the stages of the pipeline with what they work with.
+ *
+ * @throws {Error} In one line, for files that cannot be used.
+ */
+export async function application(
+  o: ApiServerOptions,
+  { core, health, metrics, ...d }: ApplicationDeps,
+): Promise<Koa<RequestState>> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const { authenticators, tokens: tokenReviewer, issuerDocuments } = openAuthentication(o, { ...d, core });
+  const access = { ...d, metrics: metrics.webhooks };
+  const { authenticators, tokens: tokenReviewer, issuerDocuments } = await openAuthentication(o, { ...access, core });
   const settled = settledOf(core);
-  const authorizers = [whileStarting(settled), ...openAuthorization(o, core).authorizers];
+  const authorizers = [whileStarting(settled), ...(await openAuthorization(o, { ...access, ...core })).authorizers];
   const authorize = authorizeBy(authorizers, settled);
   const verbDeps = {
     ...core,

@@ -54,7 +54,8 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
     const core = await buildCore(o, d.log, store, metrics, signal);
     audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
     const health = healthChecks(o, core, store);
-    const handle = application(o, { ...d, signal, core, health, metrics, audit }).callback();
+    const app = await application(o, { ...d, signal, core, health, metrics, audit });
+    const handle = app.callback();
     const listener = await listen(
       {
         address: o.bindAddress,

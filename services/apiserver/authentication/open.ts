@@ -1,5 +1,6 @@
 import type { Core } from '../core.js';
 import type { Log } from '../log.js';
+import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../options.js';
 import { bearer } from './bearer.js';
 import { bootstrapTokens } from './bootstrap-tokens.js';
@@ -29,12 +30,13 @@ export interface AuthenticationParts {
   readonly signal: AbortSignal;
   /** Where objects are that are credentials, or that credentials name. */
   readonly core: Pick<Core, 'vocabulary' | 'resources' | 'reader'>;
+  readonly metrics: WebhookMetrics;
 }
 
 /** Everybody who knows a client, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Authentication {
+export async function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Promise<Authentication> {
   const serviceAccounts = openServiceAccounts(o, d.core);
-  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens];
+  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens, ...(await askedServices(o, d))];
   const tokens = new TokenReviewer(known, audiencesOf(o));
   const authenticators = [...certificateAuthenticators(o, d), bearer(tokens)];
   return { authenticators, tokens, issuerDocuments: serviceAccounts.documents };
@@ -65,4 +67,11 @@ function tokenAuthenticators(o: ApiServerOptions, { core }: AuthenticationParts)
     ...(o.tokenAuthFile === '' ? [] : [tokenFile(o.tokenAuthFile)]),
     ...(o.enableBootstrapTokenAuth && secrets !== undefined ? [bootstrapTokens({ ...core, secrets })] : []),
   ];
+}
+
+/** Those who ask others come last. Loaded only here: most servers have no such service. */
+async function askedServices(o: ApiServerOptions, { core, ...d }: AuthenticationParts): Promise<TokenAuthenticator[]> {
+  if (o.tokenWebhookConfigFile === '') return [];
+  const { openTokenWebhook } = await import('./webhook/open.js');
+  return [openTokenWebhook(o, { ...d, vocabulary: core.vocabulary })];
 }

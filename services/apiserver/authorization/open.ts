@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Log } from '../log.js';
+import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../options.js';
 import type { ResourceTable } from '../registry/resources.js';
 import { abacAuthorizer } from './abac/authorizer.js';
@@ -21,22 +23,31 @@ export interface AuthorizationDeps {
   readonly resources: ResourceTable;
   /** Who has which roles; there whenever roles decide. */
   readonly access: AccessIndex | undefined;
+  readonly log: Log;
+  readonly metrics: WebhookMetrics;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
 }
 
 /** Everybody who decides, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export function openAuthorization(
-  o: ApiServerOptions,
-  { vocabulary, resources, access }: AuthorizationDeps,
-): Authorization {
-  const modes: Readonly<Record<string, () => Authorizer>> = {
+export async function openAuthorization(o: ApiServerOptions, d: AuthorizationDeps): Promise<Authorization> {
+  const { vocabulary, resources, access } = d;
+  const modes: Readonly<Record<string, () => Authorizer | Promise<Authorizer>>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
     ABAC: () => abacAuthorizer(readPolicies(o.authorizationPolicyFile, vocabulary)),
     Node: () => openNodeAuthorizer(resources, vocabulary),
     RBAC: () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac)),
+    Webhook: () => webhookOf(o, d),
   };
-  const named = o.authorizationMode.map((mode) => modes[mode]?.() ?? alwaysDeny);
+  const named = await Promise.all(o.authorizationMode.map(async (mode) => (await modes[mode]?.()) ?? alwaysDeny));
   return { authorizers: [privilegedGroup, ...named] };
+}
+
+/** Loaded only here: most servers have no such service. */
+async function webhookOf(o: ApiServerOptions, { metrics, ...d }: AuthorizationDeps): Promise<Authorizer> {
+  const { openWebhookAuthorizer } = await import('./webhook/open.js');
+  return openWebhookAuthorizer(o, { ...d, metrics: metrics.authorization });
 }
 
 const readPolicies = (file: string, { groups }: Vocabulary): readonly Policy[] =>

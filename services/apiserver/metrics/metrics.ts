@@ -6,6 +6,7 @@ import { CountedFlowControl, type FlowControlMetrics } from './flow-control-metr
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
+import { CountedWebhooks, type WebhookMetrics } from './webhook-metrics.js';
 
 /** What one server counts. Each server has its own, so that several can live in one process. */
 export interface ApiServerMetrics {
@@ -15,6 +16,7 @@ export interface ApiServerMetrics {
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly audit: AuditMetrics;
   readonly flowControl: FlowControlMetrics;
+  readonly webhooks: WebhookMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -40,9 +42,10 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
   const deprecatedApis = new RequestedDeprecatedApis();
   const audit = new CountedAudit();
   const flowControl = new CountedFlowControl();
+  const webhooks = new CountedWebhooks();
   let loading: Promise<Registry> | undefined;
   const registry = (): Promise<Registry> =>
-    (loading ??= load([requests, watches, store, deprecatedApis, audit, flowControl], shows));
+    (loading ??= load([requests, watches, store, deprecatedApis, audit, flowControl, webhooks], shows));
   return {
     requests,
     watches,
@@ -50,6 +53,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     deprecatedApis,
     audit,
     flowControl,
+    webhooks,
     observeProcess: async () => {
       await registry();
     },

@@ -1,0 +1,72 @@
+import type { UserInfo } from '../../pipeline/request.js';
+import { ExpiringCache, type ExpiringCacheOptions } from '../../webhook-reviews/expiring-cache.js';
+import type { ReviewService } from '../../webhook-reviews/review-service.js';
+import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
+import type { Attributes, Authorizer, Decision } from '../types.js';
+import { decisionOf } from './answer.js';
+import { keyOf, lengthOf, specOf, type GroupsMember } from './question.js';
+
+export interface WebhookAuthorizerDeps {
+  readonly service: Pick<ReviewService, 'ask'>;
+  readonly groups: GroupsMember;
+  /** How long it is remembered that something is allowed; 0: not at all. */
+  readonly authorizedTtlMs: number;
+  /** How long it is remembered that it is not; 0: not at all. */
+  readonly unauthorizedTtlMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs?: () => number;
+}
+
+const MAX_ENTRIES = 8_192;
+const MAX_WEIGHT = 16 * 1024 * 1024;
+const ENTRY_WEIGHT = 256;
+/** Questions with longer attributes, in characters, are asked each time. Clients choose them. */
+const MAX_REMEMBERED_LENGTH = 10_000;
+
+/**
+ * A service outside that decides (spec 2, 5.9). When it gives no answer that can be used, it has no opinion: those after it
+ * decide, and when nobody allows, it is refused. What users may do cannot be listed.
+ */
+export class WebhookAuthorizer implements Authorizer {
+  readonly name = 'Webhook';
+  readonly #d: WebhookAuthorizerDeps;
+  /** Apart from the others: whoever asks for much that he may not do makes nobody else wait. */
+  readonly #allowed: ExpiringCache<Decision>;
+  readonly #others: ExpiringCache<Decision>;
+  readonly #questions = new SharedQuestions<Decision>();
+
+  constructor(d: WebhookAuthorizerDeps) {
+    this.#d = d;
+    const { nowMs } = d;
+    const bounds: ExpiringCacheOptions = {
+      maxEntries: MAX_ENTRIES,
+      maxWeight: MAX_WEIGHT,
+      ...(nowMs === undefined ? {} : { nowMs }),
+    };
+    this.#allowed = new ExpiringCache(bounds);
+    this.#others = new ExpiringCache(bounds);
+  }
+
+  authorize(user: UserInfo, attributes: Attributes): Promise<Decision> | Decision {
+    const key = keyOf(user, attributes);
+    return this.#allowed.get(key) ?? this.#others.get(key) ?? this.#ask(key, user, attributes);
+  }
+
+  async #ask(key: string, user: UserInfo, attributes: Attributes): Promise<Decision> {
+    try {
+      return await this.#questions.ask(key, () => this.#decide(key, user, attributes));
+    } catch (err) {
+      return { decision: 'noOpinion', reason: '', error: err instanceof Error ? err.message : 'The webhook failed' };
+    }
+  }
+
+  async #decide(key: string, user: UserInfo, attributes: Attributes): Promise<Decision> {
+    const { service, groups, authorizedTtlMs, unauthorizedTtlMs } = this.#d;
+    const decision = await service.ask(specOf(user, attributes, groups), decisionOf);
+    if (lengthOf(attributes) >= MAX_REMEMBERED_LENGTH) return decision;
+    const weight = ENTRY_WEIGHT + decision.reason.length + (decision.error ?? '').length;
+    if (decision.decision === 'allow') this.#allowed.set(key, decision, { ttlMs: authorizedTtlMs, weight });
+    else this.#others.set(key, decision, { ttlMs: unauthorizedTtlMs, weight });
+    return decision;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { Log } from '../../log.js';
+import type { AskedServiceMetrics } from '../../metrics/webhook-metrics.js';
+import type { ApiServerOptions } from '../../options.js';
+import { openReviewService } from '../../webhook-reviews/open.js';
+import type { Authorizer } from '../types.js';
+import { WebhookAuthorizer } from './authorizer.js';
+
+export interface WebhookAuthorizerParts {
+  readonly vocabulary: Vocabulary;
+  readonly log: Pick<Log, 'warn'>;
+  readonly metrics: AskedServiceMetrics;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
+}
+
+export type WebhookAuthorizerOptions = Pick<
+  ApiServerOptions,
+  | 'authorizationWebhookConfigFile'
+  | 'authorizationWebhookVersion'
+  | 'authorizationWebhookAuthorizedTtlMs'
+  | 'authorizationWebhookUnauthorizedTtlMs'
+>;
+
+/** @throws {Error} In one line, for a file that cannot be used. */
+export function openWebhookAuthorizer(o: WebhookAuthorizerOptions, d: WebhookAuthorizerParts): Authorizer {
+  const version = o.authorizationWebhookVersion;
+  const service = openReviewService({
+    ...d,
+    file: o.authorizationWebhookConfigFile,
+    name: 'authorization webhook',
+    kind: 'SubjectAccessReview',
+    apiVersion: `${d.vocabulary.groups.authorization}/${version}`,
+  });
+  return new WebhookAuthorizer({
+    service,
+    groups: version === 'v1' ? 'groups' : 'group',
+    authorizedTtlMs: o.authorizationWebhookAuthorizedTtlMs,
+    unauthorizedTtlMs: o.authorizationWebhookUnauthorizedTtlMs,
+  });
+}

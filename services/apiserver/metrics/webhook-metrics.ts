@@ -1,0 +1,202 @@
+import type { Outcome } from '../../client/remote/guarded.js';
+import type { MetricsArea, Prom, Registry } from './area.js';
+import { SeriesHistogram, type HistogramSeries } from './series.js';
+
+/** How one service that knows users, or decides for them, is asked. */
+export interface AskedServiceMetrics {
+  /** One try ended. @param code The status of the answer; `<error>` for none that can be used. */
+  tried(code: string, seconds: number): void;
+  /** A question ended, after all its tries. */
+  asked(outcome: Outcome): void;
+}
+
+/** What is remembered of tokens, and asked for. */
+export interface TokenCacheMetrics {
+  requested(status: 'hit' | 'miss', seconds: number): void;
+  /** The service is being asked. @returns To be called at the end. */
+  fetching(): (status: 'ok' | 'error') => void;
+  /** Somebody waits for the service. @returns To be called at the end. */
+  waiting(): () => void;
+}
+
+export interface WebhookMetrics {
+  readonly authentication: AskedServiceMetrics;
+  readonly authorization: AskedServiceMetrics;
+  readonly tokenCache: TokenCacheMetrics;
+}
+
+/** In seconds; those of API servers that ask another one. */
+const TRY_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10] as const;
+const CACHE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Counts by the value of one label; its values are few. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+  readonly #o: { readonly name: string; readonly help: string; readonly label: string };
+
+  constructor(name: string, help: string, label: string) {
+    this.#o = { name, help, label };
+  }
+
+  add(value: string, n = 1): void {
+    this.#counts.set(value, (this.#counts.get(value) ?? 0) + n);
+  }
+
+  set(value: string, n: number): void {
+    this.#counts.set(value, n);
+  }
+
+  register(metric: Prom['Counter'] | Prom['Gauge'], registry: Registry): void {
+    const { name, help, label } = this.#o;
+    const counts = this.#counts;
+    new metric({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [value, n] of counts) this.inc({ [label]: value }, n);
+      },
+    });
+  }
+}
+
+/** A histogram with one label, whose series come with their first value. */
+class Durations {
+  readonly #histogram: SeriesHistogram;
+  readonly #label: string;
+  readonly #series = new Map<string, HistogramSeries>();
+
+  constructor(name: string, help: string, o: { readonly label: string; readonly buckets: readonly number[] }) {
+    this.#histogram = new SeriesHistogram({ name, help, labelNames: [o.label], buckets: o.buckets });
+    this.#label = o.label;
+  }
+
+  observe(value: string, seconds: number): void {
+    let series = this.#series.get(value);
+    if (series === undefined) this.#series.set(value, (series = this.#histogram.add({ [this.#label]: value })));
+    series.observe(seconds);
+  }
+
+  register(prom: Prom, registry: Registry): void {
+    this.#histogram.register(prom, registry);
+  }
+}
+
+/** What both services have in common: one series each. */
+interface Shared {
+  readonly questions: Map<string, number>;
+  readonly leftAlone: Counts;
+}
+
+class CountedService implements AskedServiceMetrics {
+  readonly #service: string;
+  readonly #shared: Shared;
+  readonly #tries: Counts;
+  readonly #durations: Durations;
+
+  constructor(service: string, prefix: string, shared: Shared) {
+    this.#service = service;
+    this.#shared = shared;
+    this.#tries = new Counts(`${prefix}_request_total`, `Requests to the ${service} webhook, by status`, 'code');
+    const help = `Time that the ${service} webhook took for a request, in seconds, by status`;
+    this.#durations = new Durations(`${prefix}_request_duration_seconds`, help, {
+      label: 'code',
+      buckets: TRY_BUCKETS,
+    });
+  }
+
+  tried(code: string, seconds: number): void {
+    this.#tries.add(code);
+    this.#durations.observe(code, seconds);
+  }
+
+  /** The breaker itself is not looked at: it has closed when there is an answer, and is open when it says so. */
+  asked(outcome: Outcome): void {
+    const { questions, leftAlone } = this.#shared;
+    const key = `${this.#service} ${outcome}`;
+    questions.set(key, (questions.get(key) ?? 0) + 1);
+    if (outcome === 'open') leftAlone.set(this.#service, 1);
+    if (outcome === 'answered') leftAlone.set(this.#service, 0);
+  }
+
+  register(prom: Prom, registry: Registry): void {
+    this.#tries.register(prom.Counter, registry);
+    this.#durations.register(prom, registry);
+  }
+}
+
+class CountedTokenCache implements TokenCacheMetrics {
+  readonly #requests = new Counts('authentication_token_cache_request_total', 'Tokens that were looked up', 'status');
+  readonly #durations = new Durations(
+    'authentication_token_cache_request_duration_seconds',
+    'Time until it was known whose a token is, in seconds',
+    { label: 'status', buckets: CACHE_BUCKETS },
+  );
+  readonly #fetches = new Counts('authentication_token_cache_fetch_total', 'Tokens that were asked for', 'status');
+  readonly #active = new Counts(
+    'authentication_token_cache_active_fetch_count',
+    'Tokens that are being asked for (in_flight), and requests that wait for it (blocked)',
+    'status',
+  );
+
+  requested(status: 'hit' | 'miss', seconds: number): void {
+    this.#requests.add(status);
+    this.#durations.observe(status, seconds);
+  }
+
+  fetching(): (status: 'ok' | 'error') => void {
+    this.#active.add('in_flight');
+    return (status) => {
+      this.#active.add('in_flight', -1);
+      this.#fetches.add(status);
+    };
+  }
+
+  waiting(): () => void {
+    this.#active.add('blocked');
+    return () => this.#active.add('blocked', -1);
+  }
+
+  register(prom: Prom, registry: Registry): void {
+    this.#requests.register(prom.Counter, registry);
+    this.#durations.register(prom, registry);
+    this.#fetches.register(prom.Counter, registry);
+    this.#active.register(prom.Gauge, registry);
+  }
+}
+
+/** Services that are asked who somebody is and what he may do. */
+export class CountedWebhooks implements WebhookMetrics, MetricsArea {
+  readonly #shared: Shared = {
+    questions: new Map(),
+    leftAlone: new Counts(
+      'apiserver_webhook_breaker_open',
+      'Whether a webhook is not asked for a while, as it failed too often (1)',
+      'webhook',
+    ),
+  };
+  readonly authentication = new CountedService('authentication', 'apiserver_delegated_authn', this.#shared);
+  readonly authorization = new CountedService('authorization', 'apiserver_delegated_authz', this.#shared);
+  readonly tokenCache = new CountedTokenCache();
+
+  register(prom: Prom, registry: Registry): void {
+    const { questions, leftAlone } = this.#shared;
+    for (const it of [this.authentication, this.authorization, this.tokenCache]) it.register(prom, registry);
+    leftAlone.register(prom.Gauge, registry);
+    new prom.Counter({
+      name: 'apiserver_webhook_questions_total',
+      help: 'Questions to webhooks with all their repetitions, by their end',
+      labelNames: ['webhook', 'outcome'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [key, n] of questions) {
+          const [webhook = '', outcome = ''] = key.split(' ');
+          this.inc({ webhook, outcome }, n);
+        }
+      },
+    });
+  }
+}
