@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** A bound of time, within the bounds of others. */
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -13,31 +15,39 @@ export interface Deadline {
 export function deadline(ms: number, outer: AbortSignal, late: () => Error): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(late()), ms);
-  const follow = (): void => controller.abort(outer.reason);
-  if (outer.aborted) follow();
-  else outer.addEventListener('abort', follow, { once: true });
+  const forget = onAbort(outer, () => controller.abort(outer.reason));
   return {
     signal: controller.signal,
     fire: (reason) => controller.abort(reason),
     end: () => {
       clearTimeout(timer);
-      outer.removeEventListener('abort', follow);
+      forget();
     },
   };
 }
 
+/** Calls back when a signal fires, or has fired already. @returns Ends that. */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => undefined;
+  }
+  // Any number of questions may share a signal; each forgets it when it ends, so there is nothing to warn of.
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', callback, { once: true });
+  return () => signal.removeEventListener('abort', callback);
+}
+
 /** What comes first: the end of `work`, or the signal. @throws `signal.reason` */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => undefined;
+  let forget = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason is what the caller made it
-    stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    forget = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    forget();
   }
 }

@@ -69,6 +69,11 @@ describe('connectionOf()', () => {
       'file: clusters[0].cluster.server: must not hold a user name or a password',
     ],
     [
+      'with a name in the URL',
+      () => [{ server: 'https://a@b' }, {}],
+      'file: clusters[0].cluster.server: must not hold a user name or a password',
+    ],
+    [
       'that shows a token to anybody',
       () => [{ server: 'http://a' }, { token: SECRET }],
       'file: clusters[0].cluster.server: must be https, for the user has credentials',

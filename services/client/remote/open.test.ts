@@ -320,6 +320,26 @@ describe('openRemoteService()', () => {
     assert.equal(new Set(service.received.map((r) => r.connection)).size, 2);
   });
 
+  it('lets end what is under way when the certificate changes, and its connection with it', async () => {
+    const [certFile, keyFile] = [join(authority.directory, 'd.crt'), join(authority.directory, 'd.key')];
+    const put = ({ cert, key }: KeyPair): void => {
+      writeFileSync(certFile, cert);
+      writeFileSync(keyFile, key);
+    };
+    put(authority.issue('first'));
+    const remote = open({ user: { 'client-certificate': certFile, 'client-key': keyFile } });
+    const held = new Promise<ServerResponse>((resolve) => (service.answer = (_, res) => resolve(res)));
+    const slow = remote.post({}, signal);
+    const res = await held;
+    put(authority.issue('second'));
+    service.answer = ({ client }, later) => answerJson(later, {}, client === 'second' ? 200 : 401);
+    assert.equal((await remote.post({}, signal)).status, 200);
+    const closed = once(res.req.socket, 'close', { signal });
+    answerJson(res, { slow: true });
+    assert.deepEqual(await slow, { status: 200, body: { slow: true } });
+    await closed;
+  });
+
   describe('with a credential plugin', () => {
     let plugin: TestPlugin;
     beforeEach(() => (plugin = new TestPlugin('exit 9')));

@@ -14,6 +14,8 @@ export interface OpenIdProvider {
   readonly issuer: string;
   /** `METHOD PATH`, in the order of arrival. */
   readonly asked: string[];
+  /** Called with each of them before it is answered. */
+  onAsked: ((line: string) => void) | undefined;
   /** A refresh token as somebody has it who has logged in. @param scope Without `openid` no ID token comes of it. */
   refreshToken(o?: { readonly account?: string; readonly scope?: string }): Promise<string>;
   /** Answers the next requests in the provider's place, until it is undefined again. */
@@ -31,6 +33,7 @@ export async function startOpenIdProvider(pair: KeyPair, more: Configuration = {
   const it: OpenIdProvider = {
     issuer,
     asked: [],
+    onAsked: undefined,
     instead: undefined,
     refreshToken: ({ account = 'jane', scope = 'openid offline_access' } = {}) => grantTo(provider, account, scope),
     close: async () => {
@@ -40,7 +43,9 @@ export async function startOpenIdProvider(pair: KeyPair, more: Configuration = {
     },
   };
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-    it.asked.push(`${req.method ?? ''} ${req.url ?? ''}`);
+    const line = `${req.method ?? ''} ${req.url ?? ''}`;
+    it.asked.push(line);
+    it.onAsked?.(line);
     if (it.instead === undefined) void answer(req, res);
     else it.instead(req, res);
   });

@@ -192,13 +192,16 @@ describe('ExecCredentials', () => {
   it('finds a bare name in PATH, in its absolute directories only', async () => {
     plugin.prints(token());
     const previous = process.env['PATH'] ?? '';
+    const here = process.cwd();
     try {
       process.env['PATH'] = `${plugin.directory}:${previous}`;
       await open({ command: basename(plugin.path) }).current(signal);
+      process.chdir(plugin.directory);
       process.env['PATH'] = `.::${previous}`;
       const failed = await failure(open({ command: basename(plugin.path), directory: plugin.directory }));
       assert.equal(failed, 'there is no such program that can be run');
     } finally {
+      process.chdir(here);
       process.env['PATH'] = previous;
     }
   });

@@ -33,6 +33,7 @@ describe('OidcCredentials', () => {
     signal = AbortSignal.timeout(10_000);
     provider.asked.length = 0;
     provider.instead = undefined;
+    provider.onAsked = undefined;
     stored = undefined;
     warnings = [];
   });
@@ -276,9 +277,10 @@ describe('OidcCredentials', () => {
     const credentials = open({ refreshToken: await provider.refreshToken() });
     const controller = new AbortController();
     const reason = new Error('enough');
-    const asked = credentials.current(controller.signal);
-    controller.abort(reason);
-    await assert.rejects(asked, reason);
+    provider.onAsked = (line) => {
+      if (line === 'POST /token') controller.abort(reason);
+    };
+    await assert.rejects(credentials.current(controller.signal), reason);
     await shown(credentials);
     assert.deepEqual(provider.asked, [`GET ${WELL_KNOWN}`, 'POST /token']);
   });
