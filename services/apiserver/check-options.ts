@@ -5,6 +5,7 @@ import { showsDeprecated } from './metrics/deprecated.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from './options.js';
 import { checkAccess } from './options/check-access.js';
 import { checkAudit } from './options/check-audit.js';
+import { checkOidc } from './options/check-oidc.js';
 import { parseAddressRanges, parsePortRange } from './registry/addresses/ranges.js';
 
 /** What the table of flags cannot say. Each part is read again where it is used. @throws {FlagError} */
@@ -17,6 +18,7 @@ export function checkOptions(o: ApiServerOptions): void {
   checkAccess(o);
   checkAudit(o);
   checkTokens(o);
+  checkOidc(o);
 }
 
 const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer, serviceAccountJwksUri } = API_SERVER_FLAGS;

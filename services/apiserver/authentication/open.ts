@@ -36,7 +36,8 @@ export interface AuthenticationParts {
 /** Everybody who knows a client, as the flags say. @throws {Error} In one line, for files that cannot be used. */
 export async function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Promise<Authentication> {
   const serviceAccounts = openServiceAccounts(o, d.core);
-  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens, ...(await askedServices(o, d))];
+  const outside = [...(await idTokens(o, d)), ...(await askedServices(o, d))];
+  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens, ...outside];
   const tokens = new TokenReviewer(known, audiencesOf(o));
   const authenticators = [...certificateAuthenticators(o, d), bearer(tokens)];
   return { authenticators, tokens, issuerDocuments: serviceAccounts.documents };
@@ -74,4 +75,14 @@ async function askedServices(o: ApiServerOptions, { core, ...d }: Authentication
   if (o.tokenWebhookConfigFile === '') return [];
   const { openTokenWebhook } = await import('./webhook/open.js');
   return [openTokenWebhook(o, { ...d, vocabulary: core.vocabulary })];
+}
+
+/** Loaded only here: most servers trust no such provider. */
+async function idTokens(
+  o: ApiServerOptions,
+  { core, log, signal }: AuthenticationParts,
+): Promise<readonly TokenAuthenticator[]> {
+  if (o.oidcIssuerUrl === '') return [];
+  const { openOidc } = await import('./oidc/open.js');
+  return [openOidc(o, { log, signal, userAgent: core.vocabulary.serverName })];
 }

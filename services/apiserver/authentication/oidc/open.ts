@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { parseBundle } from '../certificates/authorities.js';
+import type { TokenAuthenticator } from '../types.js';
+import { IdTokens } from './authenticator.js';
+import { OpenIdProvider } from './provider.js';
+import { ProviderKeys, type ProviderKeysDeps } from './provider-keys.js';
+import { claimRules, type UserFlags } from './user.js';
+
+export interface OidcFlags extends UserFlags {
+  readonly oidcCaFile: string;
+  readonly oidcSigningAlgs: readonly string[];
+}
+
+export interface OidcParts {
+  readonly log: ProviderKeysDeps['log'];
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
+  /** How this server calls itself to others. */
+  readonly userAgent: string;
+}
+
+/**
+ * Whoever comes with ID tokens of the provider that is trusted. The provider need not be there yet: it is asked until it answers, and again.
+ *
+ * @throws {Error} In one line, when the authorities of its certificate cannot be used.
+ */
+export function openOidc(o: OidcFlags, { log, signal, userAgent }: OidcParts): TokenAuthenticator {
+  const { oidcIssuerUrl: issuer, oidcCaFile: caFile } = o;
+  if (caFile !== '') checkAuthorities(caFile);
+  const algorithms = new Set(o.oidcSigningAlgs);
+  const provider = new OpenIdProvider({ issuer, caFile, algorithms, userAgent });
+  signal.addEventListener('abort', () => provider.close(), { once: true });
+  const keys = new ProviderKeys({ fetchKeys: (until) => provider.fetchKeys(until), log, signal });
+  void keys.run();
+  return new IdTokens({ issuer, algorithms, rules: claimRules(o), keys });
+}
+
+function checkAuthorities(file: string): void {
+  try {
+    parseBundle(readFileSync(file, 'utf8'));
+  } catch (err) {
+    throw new Error(`Cannot use ${file} for the OpenID provider: ${(err as Error).message}`, { cause: err });
+  }
+}
