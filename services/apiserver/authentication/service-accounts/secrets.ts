@@ -1,9 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 
 /** Texts that a client must not learn are compared, and kept, as their digests. */
-export const digestOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
+export const digestOf = (text: string | Buffer): Buffer => hash('sha256', text, 'buffer');
+
+/** The digest as text, to find something by. */
+export const tokenId = (token: string): string => hash('sha256', token, 'base64');
 
 /** Takes the same time whatever differs. */
 export const sameDigest = (a: Buffer, b: Buffer): boolean => timingSafeEqual(a, b);
