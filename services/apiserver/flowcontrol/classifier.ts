@@ -78,15 +78,37 @@ export class Classifier<T extends { readonly spec: SchemaSpec }> {
     return rules;
   }
 
-  #gather(user: UserInfo): UserRules<T> {
-    const found = new Set<CompiledRule<T>>();
-    for (const key of keysOf(user)) for (const rule of this.#bySubject.get(key) ?? []) found.add(rule);
-    const rules = [...found].sort((a, b) => a.order - b.order);
-    return {
-      resources: rules.flatMap(({ schema, resources }) => resources.map((rule) => ({ schema, rule }))),
-      paths: rules.flatMap(({ schema, paths }) => paths.map((rule) => ({ schema, rule }))),
-    };
+  /** Plain loops: some users are new with each request, e.g. those that somebody acts as. */
+  #gather({ name, groups }: UserInfo): UserRules<T> {
+    const found: CompiledRule<T>[] = [];
+    this.#collect(EVERYBODY, found);
+    this.#collect(userKey(name), found);
+    for (const group of groups) this.#collect(groupKey(group), found);
+    const namespace = accountNamespace(name);
+    if (namespace !== '') this.#collect(accountsKey(namespace), found);
+    found.sort((a, b) => a.order - b.order);
+    return inOrder(found);
   }
+
+  #collect(key: string, into: CompiledRule<T>[]): void {
+    const rules = this.#bySubject.get(key);
+    if (rules !== undefined) for (const rule of rules) into.push(rule);
+  }
+}
+
+/** @param rules Sorted; one that several subjects have led to is there several times. */
+function inOrder<T>(rules: readonly CompiledRule<T>[]): UserRules<T> {
+  const resources: { schema: T; rule: CompiledResourceRule }[] = [];
+  const paths: { schema: T; rule: CompiledPathRule }[] = [];
+  let last: CompiledRule<T> | undefined;
+  for (const compiled of rules) {
+    if (compiled === last) continue;
+    last = compiled;
+    const { schema } = compiled;
+    for (const rule of compiled.resources) resources.push({ schema, rule });
+    for (const rule of compiled.paths) paths.push({ schema, rule });
+  }
+  return { resources, paths };
 }
 
 function byPrecedence({ spec: a }: { readonly spec: SchemaSpec }, { spec: b }: { readonly spec: SchemaSpec }): number {
@@ -112,11 +134,9 @@ function subjectKey(subject: Subject): string {
 /** Names of service accounts go on with their namespace, a colon and their name. */
 const ACCOUNT = 'system:serviceaccount:';
 
-function* keysOf({ name, groups }: UserInfo): Generator<string> {
-  yield EVERYBODY;
-  yield userKey(name);
-  for (const group of groups) yield groupKey(group);
-  if (!name.startsWith(ACCOUNT)) return;
+/** The namespace of the service account that a name stands for; '' when it stands for none. */
+function accountNamespace(name: string): string {
+  if (!name.startsWith(ACCOUNT)) return '';
   const [namespace = '', account = '', ...more] = name.slice(ACCOUNT.length).split(':');
-  if (namespace !== '' && account !== '' && more.length === 0) yield accountsKey(namespace);
+  return account === '' || more.length > 0 ? '' : namespace;
 }
