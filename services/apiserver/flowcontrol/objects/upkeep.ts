@@ -2,12 +2,12 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import { hasReason } from '../../../machinery/meta/status.js';
 import { now } from '../../../machinery/meta/time.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { settled } from '../../authorization/rbac/bootstrap.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import { prepareForUpdate } from '../../registry/prepare.js';
 import type { Part } from '../../registry/parts.js';
 import { keyOf, type StoredResource } from '../../registry/resource.js';
 import type { ResourceTable, ServedResource } from '../../registry/resources.js';
+import { settle } from '../../registry/settle.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { flowResource } from '../open.js';
 import { FLOW_RESOURCES, firstObjects, type FirstObject, type FlowResource } from './bootstrap-objects.js';
@@ -19,9 +19,6 @@ export interface UpkeepDeps {
   readonly writer: Writer;
   readonly vocabulary: Vocabulary;
 }
-
-/** Another server may be making the same object, and somebody may delete it; both at once again and again is nobody. */
-const MAX_ATTEMPTS = 5;
 
 type Judge = (current: CachedObject) => WriteDecision;
 const NOTHING: WriteDecision = { do: 'nothing' };
@@ -84,10 +81,7 @@ export class Upkeep {
   async #settleOne({ resource, object, mandatory }: FirstObject): Promise<void> {
     const stored = this.#stored(resource);
     const judge: Judge = (current) => this.#judge(current, resource, object, mandatory);
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (await settled(this.#d.writer, stored, object, judge)) return;
-    }
-    throw new Error(`${stored.hub.kind} ${object.metadata.name ?? ''} could not be brought in line`);
+    await settle(this.#d.writer, stored, object, judge);
   }
 
   #judge(current: CachedObject, resource: FlowResource, wanted: ApiObject, mandatory: boolean): WriteDecision {

@@ -40,7 +40,7 @@ export class FlowScene {
   }
 
   put(...objects: readonly ApiObject[]): void {
-    for (const object of objects) this.#apply(object, 'put', encodeObject(object));
+    for (const object of objects) this.#apply(object, 'put', encodeObject({ ...object, apiVersion: API_VERSION }));
   }
 
   remove(object: ApiObject): void {
