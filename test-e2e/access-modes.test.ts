@@ -180,6 +180,15 @@ describe('who asks and who may, by flags', function () {
         assert.deepEqual(await ask(server, front), [401, ''], 'the proxy itself is nobody');
         assert.deepEqual(await ask(server, back, forged), [401, '']);
 
+        const admin = client(server);
+        clients.push(admin);
+        const published = '/api/v1/namespaces/platform-system/configmaps/extension-apiserver-authentication';
+        const asRoot = { headers: { authorization: 'Bearer admin-token' } };
+        const { data } = (await admin.request('GET', published, asRoot)).json() as unknown as { data: Record<string, string> }; // prettier-ignore
+        assert.equal(data['client-ca-file']?.trim(), clientsCa.cert.trim());
+        assert.equal(data['requestheader-client-ca-file']?.trim(), proxiesCa.cert.trim());
+        assert.equal(data['requestheader-username-headers'], '["X-Remote-User"]');
+
         writeFileSync(bundle, laterCa.cert);
         const deadline = Date.now() + 20_000;
         while ((await ask(server, alice))[0] !== 401 && Date.now() < deadline) await new Promise((r) => setTimeout(r, 200)); // prettier-ignore

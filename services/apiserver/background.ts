@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCompactor } from '../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../storage/store.js';
+import { publishTrust } from './authentication/published-trust.js';
 import { lookAfterRoles } from './authorization/rbac/look-after.js';
 import type { Core } from './core.js';
 import { lookAfterFlowControl } from './flowcontrol/objects/look-after.js';
@@ -20,13 +21,10 @@ export interface BackgroundDeps {
 }
 
 /** The loops of the process. Resolves when all have ended, which they do when `signal` fires. */
-export async function runInBackground(
-  { etcdCompactionIntervalMs: intervalMs }: ApiServerOptions,
-  d: BackgroundDeps,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runInBackground(o: ApiServerOptions, d: BackgroundDeps, signal: AbortSignal): Promise<void> {
   const { log, core, store, onFatal } = d;
-  const loops = [core.feed.run(signal), lookAfter(d, signal)];
+  const { etcdCompactionIntervalMs: intervalMs } = o;
+  const loops = [core.feed.run(signal), lookAfter(o, d, signal)];
   if (intervalMs > 0) {
     loops.push(runCompactor({ store, key: core.keys.internal('compaction'), intervalMs, log }, signal));
   }
@@ -38,7 +36,11 @@ export async function runInBackground(
 }
 
 /** What every server does for all, once the first objects are there. Nobody waits for it. */
-async function lookAfter({ core, store, endpoints, log }: BackgroundDeps, signal: AbortSignal): Promise<void> {
+async function lookAfter(
+  o: ApiServerOptions,
+  { core, store, endpoints, log }: BackgroundDeps,
+  signal: AbortSignal,
+): Promise<void> {
   await bootstrap(core, log, signal);
   const claims = {
     store,
@@ -51,6 +53,7 @@ async function lookAfter({ core, store, endpoints, log }: BackgroundDeps, signal
     runClaimRepair(claims, core.resources.allStored(), signal),
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
     lookAfterFlowControl(core, log, signal),
+    publishTrust(o, core, log, signal),
   ]);
 }
 
