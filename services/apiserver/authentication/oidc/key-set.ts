@@ -107,4 +107,5 @@ function publicKey(jwk: JsonWebKey): KeyObject {
 }
 
 /** A name that somebody else chose, for a log. */
-const shown = (kid: unknown): string => (typeof kid === 'string' ? JSON.stringify(kid.slice(0, 64)) : 'a key without a name');
+const shown = (kid: unknown): string =>
+  typeof kid === 'string' ? JSON.stringify(kid.slice(0, 64)) : 'a key without a name';

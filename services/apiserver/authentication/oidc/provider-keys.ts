@@ -12,12 +12,15 @@ export interface ProviderKeysDeps {
   };
   /** Ends all questions. */
   readonly signal: AbortSignal;
-  /** The pause after a failure, doubled for each further one. @default 1 to 30 s */
-  readonly backoff?: { readonly leastMs: number; readonly mostMs: number };
   /** Milliseconds since some time. */
   readonly nowMs?: () => number;
+  /** Ends early when the signal fires, well or not. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
+const pauseFor = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal, ref: false });
+
+/** The pause after a failure, doubled for each further one. */
 const BACKOFF = { leastMs: 1_000, mostMs: 30_000 };
 /** Between questions for tokens that no known key has signed: whoever makes tokens up does not make us ask more often. */
 const LEAST_BETWEEN_MS = 10_000;
@@ -52,11 +55,11 @@ export class ProviderKeys {
 
   /** Reads the keys, and again when they are too old or could not be read, until the signal fires. */
   async run(): Promise<void> {
-    const { signal, backoff = BACKOFF } = this.#d;
+    const { signal, pause = pauseFor } = this.#d;
     while (!signal.aborted) {
       const isRead = await (this.#fetching ?? this.#fetch());
-      const pause = isRead ? this.#keptMs : backoffMs(this.#failures - 1, backoff);
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+      const ms = isRead ? this.#keptMs : backoffMs(this.#failures - 1, BACKOFF);
+      await pause(ms, signal).catch(() => undefined);
     }
   }
 
