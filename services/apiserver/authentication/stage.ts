@@ -1,6 +1,7 @@
 import { StatusError } from '../../machinery/meta/status.js';
 import { notSettled, type Settled } from '../authorization/starting.js';
 import { addWarnings } from '../http/warnings.js';
+import type { AccessMetrics } from '../metrics/access-metrics.js';
 import { annotate, type Context, type Stage, type UserInfo } from '../pipeline/request.js';
 import { ANONYMOUS, AUTHENTICATED_GROUP, type Authenticator, type Identity } from './types.js';
 
@@ -11,6 +12,7 @@ export interface AuthenticationDeps {
   readonly settled: Settled;
   /** Told of every request that is refused here, before it is answered. */
   readonly onRefused: (ctx: Context) => Promise<void> | void;
+  readonly metrics: Pick<AccessMetrics, 'authenticated'>;
   readonly log: { debug(message: string, keys?: object): void };
 }
 
@@ -22,9 +24,12 @@ export interface AuthenticationDeps {
 export const authentication =
   (d: AuthenticationDeps): Stage =>
   async (ctx, next) => {
+    const startedMs = performance.now();
     const answer = identify(d.authenticators, ctx);
     const { identity, failures } = answer instanceof Promise ? await answer : answer; // most answer at once
     const carried = (ctx.req.headers.authorization ?? '') !== '' || failures.length > 0;
+    const result = identity !== undefined ? 'success' : carried ? 'error' : 'failure';
+    d.metrics.authenticated(result, (performance.now() - startedMs) / 1000);
     if (identity === undefined && (carried || !d.anonymous)) {
       for (const { name, err } of failures) d.log.debug('Credentials refused', { authenticator: name, err });
       ctx.state.user = ANONYMOUS;

@@ -1,4 +1,5 @@
 import { StatusError } from '../../machinery/meta/status.js';
+import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metrics.js';
 import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
 import { attributesOf } from './attributes.js';
 import { notSettled, type Settled } from './starting.js';
@@ -45,20 +46,35 @@ export interface DecisionAnnotations {
   readonly reason: string;
 }
 
+export interface AuthorizationDeps {
+  readonly authorizers: readonly Authorizer[];
+  readonly settled: Settled;
+  readonly annotations: DecisionAnnotations;
+  readonly metrics: Pick<AccessMetrics, 'authorized'>;
+}
+
 /** Refuses whoever may not do what the request says, and tells the audit why somebody may. */
 export const authorization =
-  (authorizers: readonly Authorizer[], settled: Settled, names: DecisionAnnotations): Stage =>
+  ({ authorizers, settled, annotations: names, metrics }: AuthorizationDeps): Stage =>
   async (ctx, next) => {
+    const startedMs = performance.now();
     const { user, info, query, audit } = ctx.state;
     const asked = attributesOf(info, query);
-    const { decision, reason } = await decide(authorizers, user, asked);
+    const answer = await decide(authorizers, user, asked);
+    const { decision, reason } = answer;
     const allowed = decision === 'allow';
+    metrics.authorized(resultOf(answer), (performance.now() - startedMs) / 1000);
     if (audit !== undefined) {
       annotate(ctx.state, { [names.decision]: allowed ? 'allow' : 'forbid', [names.reason]: reason });
     }
     if (!allowed) throw refused(settled, user, asked, reason);
     await next();
   };
+
+const RESULTS = { allow: 'allowed', deny: 'denied', noOpinion: 'no-opinion' } as const;
+
+const resultOf = ({ decision, error }: Decision): AuthorizationResult =>
+  error === undefined || decision !== 'noOpinion' ? RESULTS[decision] : 'error';
 
 /** 403 with the sentence that clients know. */
 export function refusal(user: UserInfo, attributes: Attributes, reason: string): StatusError {

@@ -1,3 +1,4 @@
+import { CountedAccess, type AccessMetrics } from './access-metrics.js';
 import type { MetricsArea, Registry } from './area.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
@@ -14,6 +15,7 @@ export interface ApiServerMetrics {
   readonly watches: WatchMetrics;
   readonly store: StoreMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
+  readonly access: AccessMetrics;
   readonly audit: AuditMetrics;
   readonly flowControl: FlowControlMetrics;
   readonly webhooks: WebhookMetrics;
@@ -36,24 +38,20 @@ export interface MetricsOptions {
 /** @throws {FlagError} for a release that has no hidden metrics */
 export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFor: '' }): ApiServerMetrics {
   const shows = showsDeprecated(showHiddenFor);
-  const requests = new CountedRequests();
-  const watches = new CountedWatchEvents();
-  const store = new CountedStore();
-  const deprecatedApis = new RequestedDeprecatedApis();
-  const audit = new CountedAudit();
-  const flowControl = new CountedFlowControl();
-  const webhooks = new CountedWebhooks();
+  const areas = {
+    requests: new CountedRequests(),
+    watches: new CountedWatchEvents(),
+    store: new CountedStore(),
+    deprecatedApis: new RequestedDeprecatedApis(),
+    access: new CountedAccess(),
+    audit: new CountedAudit(),
+    flowControl: new CountedFlowControl(),
+    webhooks: new CountedWebhooks(),
+  };
   let loading: Promise<Registry> | undefined;
-  const registry = (): Promise<Registry> =>
-    (loading ??= load([requests, watches, store, deprecatedApis, audit, flowControl, webhooks], shows));
+  const registry = (): Promise<Registry> => (loading ??= load(Object.values(areas), shows));
   return {
-    requests,
-    watches,
-    store,
-    deprecatedApis,
-    audit,
-    flowControl,
-    webhooks,
+    ...areas,
     observeProcess: async () => {
       await registry();
     },

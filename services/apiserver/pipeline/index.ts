@@ -1,9 +1,7 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { impersonation } from '../authentication/impersonation.js';
 import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
-import { authorization, type Authorize } from '../authorization/stage.js';
-import type { Settled } from '../authorization/starting.js';
-import type { Authorizer } from '../authorization/types.js';
+import { authorization, type AuthorizationDeps, type Authorize } from '../authorization/stage.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { ResourceTable } from '../registry/resources.js';
@@ -27,10 +25,9 @@ export interface StageDeps {
   readonly audit: Stage | undefined;
   /** Bounds how many requests run at once. */
   readonly flowControl: Stage;
-  readonly authorizers: readonly Authorizer[];
-  /** Asks them for a right beside that of the request. */
+  readonly authorization: AuthorizationDeps;
+  /** Asks the authorizers for a right beside that of the request. */
   readonly authorize: Authorize;
-  readonly settled: Settled;
   /** Whether the caches hold the store's state yet. */
   readonly loaded: () => boolean;
   readonly resources: ResourceTable;
@@ -49,7 +46,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
   impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
   d.flowControl, // what comes from here on is work
-  authorization(d.authorizers, d.settled, d.vocabulary.auditAnnotations),
+  authorization(d.authorization),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before
   d.paths,

@@ -96,6 +96,7 @@ function application(o: SceneOptions): Koa<RequestState> {
       anonymous: o.anonymous ?? true,
       settled: () => true,
       onRefused: () => undefined,
+      metrics: { authenticated: () => undefined },
       log: { debug: () => undefined },
     }),
   );
