@@ -20,37 +20,42 @@ export async function settle(
   wanted: ApiObject,
   judge: (current: CachedObject) => WriteDecision,
 ): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (await settledIn(writer, stored, wanted, judge)) return;
-  }
-  throw new Error(`${stored.hub.kind} ${wanted.metadata.name ?? ''} could not be brought in line`);
-}
-
-/** One round. @returns Whether the object is there as it should be. */
-async function settledIn(
-  writer: Writer,
-  stored: StoredResource,
-  wanted: ApiObject,
-  judge: (current: CachedObject) => WriteDecision,
-): Promise<boolean> {
   const { name = '', namespace = '' } = wanted.metadata;
   const seen = stored.cache.newest(keyOf(stored, namespace, name));
-  if (seen !== undefined && judge(seen).do === 'nothing') return true;
+  if (seen !== undefined && judge(seen).do === 'nothing') return;
+  let there = seen !== undefined;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (there ? await changed(writer, stored, wanted, judge) : await created(writer, stored, wanted)) return;
+    there = !there; // by the word of the store: the cache may not know yet what another server has made
+  }
+  throw new Error(`${stored.hub.kind} ${name} could not be brought in line`);
+}
+
+/** @returns False when it is not there, or not any more. */
+async function changed(
+  writer: Writer,
+  stored: StoredResource,
+  { metadata: { name = '', namespace = '' } }: ApiObject,
+  judge: (current: CachedObject) => WriteDecision,
+): Promise<boolean> {
   try {
-    if (seen !== undefined) {
-      const { removed } = await writer.change(stored, namespace, name, judge);
-      if (!removed) return true;
-    }
-    await create(writer, stored, wanted);
-    return true;
+    const { removed } = await writer.change(stored, namespace, name, judge);
+    return !removed;
   } catch (err) {
-    if (hasReason(err, 'AlreadyExists') || hasReason(err, 'NotFound')) return false; // somebody was quicker
+    if (hasReason(err, 'NotFound')) return false;
     throw err;
   }
 }
 
-async function create(writer: Writer, stored: StoredResource, wanted: ApiObject): Promise<void> {
+/** @returns False when it is there. */
+async function created(writer: Writer, stored: StoredResource, wanted: ApiObject): Promise<boolean> {
   const object: ApiObject = { ...wanted, metadata: { ...wanted.metadata } };
   prepareForCreate(stored, object);
-  await writer.create(stored, object);
+  try {
+    await writer.create(stored, object);
+    return true;
+  } catch (err) {
+    if (hasReason(err, 'AlreadyExists')) return false;
+    throw err;
+  }
 }
