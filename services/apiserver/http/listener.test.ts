@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
 import http2, { type ClientHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from '../../storage/testing/certificates.js';
 import { listen, type Listener, type ListenerOptions } from './listener.js';
 
 const log = { info: () => undefined, warn: () => undefined };
 
-/** Answers at once, and a watch never. */
+/** Answers at once, and a watch never; `/last` with what the header of that name says. */
 const handler = (req: IncomingMessage, res: ServerResponse): void => {
   if (req.url === '/watch') res.flushHeaders();
+  else if (req.url === '/last') res.end(req.headers['last'] ?? 'nothing');
   else res.end('done');
 };
 
@@ -65,6 +67,14 @@ describe('listen()', () => {
       await once(socket, 'close');
     });
   }
+
+  it('leaves out no header of a request, however many come before it', async () => {
+    await open();
+    const socket = await tls('http/1.1');
+    const many = 'a:1\r\n'.repeat(8_000);
+    socket.write(`GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${many}Last: here\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[\s\S]*here$/);
+  });
 
   it('closes an HTTP/2 session whose headers never end', async () => {
     await open({ idleMs: 300 });

@@ -93,6 +93,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
 /** Bounds of HTTP/1.1 connections, under the names that Node's own HTTP server has for them. */
 const http1Bounds = (o: ListenerOptions): object => ({
   maxHeaderSize: MAX_HEADER_BYTES,
+  maxHeadersCount: 0, // Node leaves out what is beyond a count and says nothing: the last ones may say who asks
   headersTimeout: o.headerTimeoutMs,
   requestTimeout: o.requestTimeoutMs + LATE_MS,
   connectionsCheckingInterval: Math.min(1_000, o.headerTimeoutMs),
