@@ -13,7 +13,8 @@ export function* headerPairs(raw: readonly string[]): Generator<readonly [string
  * The values of all headers whose name, in lower case, `matches`, in the order in which they came. Node joins several
  * headers of one name with commas, and then nobody can tell whether a comma was the client's.
  *
- * @throws {StatusError} BadRequest for a value that is no UTF-8.
+ * @throws {StatusError} BadRequest for a value that is no UTF-8, or has white space around it: that belongs to no value
+ * (RFC 9110, 5.5), and a name with it would not be the name without
  */
 export function headersOf(
   { rawHeaders }: Request,
@@ -35,11 +36,13 @@ export function removeHeaders(req: Request, matches: (name: string) => boolean):
   rawHeaders.splice(0, rawHeaders.length, ...kept.flat());
 }
 
+const AROUND = /^[ \t]|[ \t]$/;
 const ASCII = /^[\x20-\x7e\t]*$/;
 const strict = new TextDecoder('utf-8', { fatal: true });
 
 /** Node reads a byte of a header as a character; clients send text in UTF-8. */
 function utf8(value: string): string {
+  if (AROUND.test(value)) throw badRequest('A header begins or ends with white space');
   if (ASCII.test(value)) return value;
   try {
     return strict.decode(Buffer.from(value, 'latin1'));
