@@ -3,7 +3,7 @@ import { notSettled, type Settled } from '../authorization/starting.js';
 import { addWarnings } from '../http/warnings.js';
 import type { AccessMetrics } from '../metrics/access-metrics.js';
 import { annotate, type Context, type Stage, type UserInfo } from '../pipeline/request.js';
-import { ANONYMOUS, AUTHENTICATED_GROUP, type Authenticator, type Identity } from './types.js';
+import { ANONYMOUS, AUTHENTICATED_GROUP, SpeakerRefused, type Authenticator, type Identity } from './types.js';
 
 export interface AuthenticationDeps {
   readonly authenticators: readonly Authenticator[];
@@ -66,7 +66,7 @@ function identify(
       const answer = authenticator.authenticate(ctx);
       if (answer instanceof Promise) {
         const goOn = (more: readonly Failure[]): Promise<Outcome> | Outcome =>
-          identify(authenticators, ctx, i + 1, more);
+          identify(authenticators, ctx, endsWith(more) ? Infinity : i + 1, more);
         return answer.then(
           (identity) => (identity === undefined ? goOn(failures) : { identity, failures }),
           (err: unknown) => goOn([...failures, { name: authenticator.name, err }]),
@@ -75,10 +75,14 @@ function identify(
       if (answer !== undefined) return { identity: answer, failures };
     } catch (err) {
       failures = [...failures, { name: authenticator.name, err }];
+      if (endsWith(failures)) break;
     }
   }
   return { identity: undefined, failures };
 }
+
+/** Whether the last failure leaves nobody to be asked. */
+const endsWith = (failures: readonly Failure[]): boolean => failures.at(-1)?.err instanceof SpeakerRefused;
 
 function take(ctx: Context, identity: Identity | undefined): void {
   const { state } = ctx;

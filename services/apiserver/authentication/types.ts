@@ -11,6 +11,14 @@ export interface Identity {
 }
 
 /**
+ * Thrown by an authenticator that knows who speaks for somebody, and cannot tell for whom: the client is refused, and
+ * nobody else is asked, who might take the request for the speaker's own. Never holds a credential.
+ */
+export class SpeakerRefused extends Error {
+  override readonly name = 'SpeakerRefused';
+}
+
+/**
  * Looks at one kind of credential. undefined: the request carries none of that kind, the next one is asked. Throws for a
  * credential that is there and wrong: the next one is asked as well, and when nobody knows the client, it is refused
  * instead of anonymous. What is thrown is logged, so it never holds a credential.

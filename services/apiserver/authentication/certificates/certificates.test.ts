@@ -128,6 +128,55 @@ describe('clientCertificates() and requestHeaders()', () => {
   });
 });
 
+describe('requestHeaders() before clientCertificates() of the same authority', () => {
+  const stop = new AbortController();
+  const dir = mkdtempSync(join(tmpdir(), 'certificates-one-'));
+  const authority = TestAuthority.root('/CN=one for all');
+  const proxy = authority.issue('/O=system:masters/CN=front-proxy');
+  let scene: Scene;
+
+  before(async () => {
+    writeFileSync(join(dir, 'ca.crt'), authority.cert);
+    const peers = (): PeerCertificates =>
+      new PeerCertificates(new Authorities(join(dir, 'ca.crt'), log, stop.signal, 60_000));
+    scene = await startScene({
+      authenticators: [
+        requestHeaders({
+          peers: peers(),
+          allowedNames: ['front-proxy'],
+          usernameHeaders: ['X-Remote-User'],
+          groupHeaders: ['X-Remote-Group'],
+          extraHeaderPrefixes: ['X-Remote-Extra-'],
+        }),
+        clientCertificates(peers()),
+      ],
+      clientAuthorities: [authority.cert],
+    });
+  });
+  after(async () => {
+    stop.abort();
+    await scene.close();
+    authority.remove();
+    rmSync(dir, { recursive: true });
+  });
+
+  const refused: readonly (readonly [what: string, headers: readonly (readonly [string, string])[]])[] = [
+    ['two users', [['X-Remote-User', 'bob'], ['X-Remote-User', 'admin']]], // prettier-ignore
+    ['a user that is no UTF-8', [['X-Remote-User', '\xff']]],
+    ['a user without a name', [['X-Remote-User', '']]],
+    ['groups and no user', [['X-Remote-Group', 'readers']]],
+  ];
+  for (const [what, headers] of refused) {
+    it(`does not take ${what} for the proxy itself`, async () => {
+      assert.equal((await scene.ask({ certificate: proxy, headers })).code, 401);
+    });
+  }
+
+  it('takes what the proxy asks for itself for its own', async () => {
+    assert.equal((await scene.ask({ certificate: proxy })).body.user?.name, 'front-proxy');
+  });
+});
+
 describe('PeerCertificates', () => {
   const root = TestAuthority.root('/CN=root');
   after(() => root.remove());

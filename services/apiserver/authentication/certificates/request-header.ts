@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { headersOf, removeHeaders } from '../../http/headers.js';
 import type { Context } from '../../pipeline/request.js';
 import { addExtra } from '../extra.js';
-import type { Authenticator, Identity } from '../types.js';
+import { SpeakerRefused, type Authenticator, type Identity } from '../types.js';
 import { peerOf, type PeerCertificates } from './peer.js';
 import { subjectOf } from './subject.js';
 import { CertificateRefused } from './verify.js';
@@ -34,8 +34,7 @@ export function requestHeaders(o: RequestHeaderOptions): Authenticator {
     authenticate: (ctx) => {
       if (!Object.keys(ctx.req.headers).some(isOurs)) return undefined;
       try {
-        if (!isProxy(ctx)) return undefined;
-        return identityOf(headersOf(ctx.req, isOurs), names, groups, prefixes);
+        return isProxy(ctx) ? identityOf(headersIn(ctx, isOurs), names, groups, prefixes) : undefined;
       } finally {
         removeHeaders(ctx.req, isOurs);
       }
@@ -60,14 +59,22 @@ function proxyCheck(peers: PeerCertificates, allowed: ReadonlySet<string>): (ctx
 
 type Header = ReturnType<typeof headersOf>[number];
 
+/** @throws {SpeakerRefused} when one of them cannot be read */
+function headersIn({ req }: Context, isOurs: (name: string) => boolean): readonly Header[] {
+  try {
+    return headersOf(req, isOurs);
+  } catch (err) {
+    throw new SpeakerRefused('A header of the proxy cannot be read', { cause: err });
+  }
+}
+
 function identityOf(
   headers: readonly Header[],
   names: readonly string[],
   groups: ReadonlySet<string>,
   prefixes: readonly string[],
-): Identity | undefined {
+): Identity {
   const name = userNameOf(headers, names);
-  if (name === undefined) return undefined;
   const extra: Record<string, string[]> = {};
   for (const { name: header, value } of headers) {
     const prefix = prefixes.find((p) => header.startsWith(p));
@@ -77,14 +84,19 @@ function identityOf(
   return { user: { name, uid: '', groups: of, extra } };
 }
 
-/** The value of the first of `names` that has one. @throws {CertificateRefused} when it comes twice */
-function userNameOf(headers: readonly Header[], names: readonly string[]): string | undefined {
+/**
+ * The value of the first of `names` that has one.
+ *
+ * @throws {SpeakerRefused} when it comes twice, and when none has one: the proxy's certificate may be good for a user of
+ * its own, and the request is not his
+ */
+function userNameOf(headers: readonly Header[], names: readonly string[]): string {
   for (const name of names) {
     const [value, ...others] = headers.filter((header) => header.name === name && header.value !== '');
-    if (others.length > 0) throw new CertificateRefused('The name of the user is told more than once');
+    if (others.length > 0) throw new SpeakerRefused('The proxy tells the name of the user more than once');
     if (value !== undefined) return value.value;
   }
-  return undefined;
+  throw new SpeakerRefused('The proxy does not tell the name of the user');
 }
 
 const lower = (name: string): string => name.toLowerCase();
