@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { FlowSeries } from '../metrics/flow-control-metrics.js';
 import { fairness } from './stage.js';
-import { aGroup, allOf, FlowScene, level, schema, type LevelParts } from './testing/flow-scene.js';
+import type { PriorityLevel } from './flow-control.js';
+import { aGroup, allOf, ask, FlowScene, level, schema, user, type LevelParts } from './testing/flow-scene.js';
 import { StageScene, type Reply } from './testing/stage-scene.js';
 
 const QUEUE = { queues: 8, handSize: 2, queueLengthLimit: 2 };
@@ -12,8 +13,11 @@ describe('fairness()', () => {
   let scene: StageScene;
 
   /** One seat for people, of which everybody is but the administrator. */
-  const start = async (parts: LevelParts, o: { queueTimeoutMs?: number; width?: number } = {}): Promise<void> => {
-    flows = new FlowScene(1);
+  const start = async (
+    parts: LevelParts,
+    o: { queueTimeoutMs?: number; width?: number; serverSeats?: number } = {},
+  ): Promise<void> => {
+    flows = new FlowScene(o.serverSeats ?? 1);
     flows.put(
       level('l', { shares: 1, ...parts }),
       schema('s', 'l', { by: 'ByUser', rules: [allOf(aGroup('people'))] }),
@@ -54,7 +58,12 @@ describe('fairness()', () => {
   });
   const NOTHING_LEFT = { executing: 0, seats: 0, waiting: 0 };
 
-  afterEach(() => scene.close());
+  const levelNow = (): PriorityLevel => flows.control.schemaFor(user('alice', 'people'), ask('get', 'pods', 'n')).level;
+
+  afterEach(async () => {
+    await scene.close();
+    assert.ok(levelNow().queues.idle, 'a seat or a place is lost');
+  });
 
   it('refuses at once where nobody may wait, and says where the request was sorted', async () => {
     await start({});
@@ -183,19 +192,23 @@ describe('fairness()', () => {
   });
 
   it('runs all who wait, though their level is removed meanwhile', async () => {
-    await start({ queuing: QUEUE });
+    await start({ queuing: QUEUE }, { serverSeats: 6 });
     const replies = [scene.ask('/alice/get/pods'), scene.ask('/bob/get/pods')];
     const inside = await scene.next();
     await whenWaiting(1);
+    const gone = levelNow();
     flows.remove(level('l'));
     const other = scene.ask('/carol/get/pods');
     const caughtAll = await scene.next();
     assert.equal(caughtAll.who, 'carol');
     caughtAll.answer();
     assert.equal((await other).code, 200);
+    assert.equal(levelNow().queues.limits.seats, 5);
     inside.answer();
     (await scene.next()).answer();
     for (const { code } of await Promise.all(replies)) assert.equal(code, 200);
+    assert.ok(gone.queues.idle);
+    assert.equal(levelNow().queues.limits.seats, 6); // nobody else has a share any more
     assert.deepEqual(counted(), { ...NOTHING_LEFT, rejected: {} });
   });
 });

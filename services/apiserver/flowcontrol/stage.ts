@@ -85,9 +85,7 @@ async function untilItsTurn(
       resolve(outcome);
     };
     const giveUp = (reason: RefusalReason): void => {
-      if (!queues.leave(ticket)) return;
-      settle(reason);
-      if (schema.level.retired) control.left(schema.level);
+      if (queues.leave(ticket)) settle(reason);
     };
     const onClose = (): void => giveUp('cancelled');
     const timer = setTimeout(() => giveUp('time-out'), queueTimeoutMs);
