@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { startPathServer, type PathServer } from './testing/path-server.js';
+
+/** Asks for what no client of HTTP would let through. */
+async function codeOf(port: number, url: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(Buffer.from(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 'latin1'));
+  return Number((await text(socket)).split(' ')[1]);
+}
 
 describe('pathRoutes()', () => {
   let server: PathServer;
@@ -44,6 +53,18 @@ describe('pathRoutes()', () => {
       assert.equal((await server.get(path)).code, 404);
     });
   }
+
+  for (const path of ['/%6detrics', '//metrics', '/livez/../metrics', '/METRICS']) {
+    it(`has nothing at ${JSON.stringify(path)}, which looks like another path`, async () => {
+      assert.equal(await codeOf(server.port, path), 404);
+    });
+  }
+
+  it('takes the whole URL for the path in it', async () => {
+    assert.equal(await codeOf(server.port, 'https://[:/version'), 200);
+    assert.equal(await codeOf(server.port, 'https://elsewhere/nope'), 404);
+    assert.equal(await codeOf(server.port, '/version#x'), 400);
+  });
 
   it('takes a slash at the end', async () => {
     assert.equal((await server.get('/apis/apps/v1/')).json()['groupVersion'], 'apps/v1');

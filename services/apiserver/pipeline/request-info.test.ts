@@ -4,7 +4,7 @@ import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { servedApi } from '../registry/runtime-config.js';
 import type { ResourceRequest } from './request.js';
-import { parseRequest } from './request-info.js';
+import { originForm, parseRequest } from './request-info.js';
 
 const { api } = servedApi(loadCatalog(vocabulary('platform')), new Map());
 const parse = (method: string, url: string): ReturnType<typeof parseRequest> => {
@@ -80,5 +80,28 @@ describe('parseRequest()', () => {
         () => parse('GET', url),
         (err) => hasReason(err, 'BadRequest'),
       ));
+  }
+});
+
+describe('originForm()', () => {
+  for (const url of ['/metrics#x', '/api/v1/pods?watch=1#', 'https://a/livez#x', '#']) {
+    it(`refuses ${url}`, () =>
+      assert.throws(
+        () => originForm(url),
+        (err) => hasReason(err, 'BadRequest'),
+      ));
+  }
+
+  for (const [url, path] of [
+    ['https://a.b:1/api/v1/pods?watch=1', '/api/v1/pods?watch=1'],
+    ['HTTP://[::1]:1//metrics', '//metrics'],
+    ['https://[:/metrics', '/metrics'],
+    ['https://a', '/'],
+    ['https://a?b=/c', '/?b=/c'],
+    ['/https://a/b', '/https://a/b'],
+    ['//a/b', '//a/b'],
+    ['*', '*'],
+  ] as const) {
+    it(`reads ${path} in ${url}`, () => assert.equal(originForm(url), path));
   }
 });

@@ -26,12 +26,29 @@ const UPGRADES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portf
 export const requestInfo =
   (api: ServedApi): Stage =>
   (ctx, next) => {
-    const url = ctx.req.url ?? '/';
+    const url = (ctx.req.url = originForm(ctx.req.url ?? '/')); // whoever reads it further in reads the same
     const mark = url.indexOf('?');
     ctx.state.query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     ctx.state.info = parseRequest(api, ctx.method, pathOf(url), ctx.state.query);
     return next();
   };
+
+/** Scheme and host of a URL, as clients of proxies name it whole (RFC 9112, 3.2.2). */
+const WHOLE = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * What a request asks for, without the server: rights are held against the path, and whoever answers has to see the same.
+ *
+ * @throws {StatusError} BadRequest for a URL with a fragment, which is nothing that could be asked for.
+ */
+export function originForm(url: string): string {
+  if (url.includes('#')) throw badRequest('The URL has a fragment');
+  if (url.startsWith('/')) return url;
+  const whole = WHOLE.exec(url);
+  if (whole === null) return url;
+  const rest = url.slice(whole[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
 
 /** @throws {StatusError} BadRequest for a path that cannot be decoded. */
 export function parseRequest(api: ServedApi, method: string, path: string, query: URLSearchParams): RequestInfo {
