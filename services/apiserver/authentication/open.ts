@@ -14,6 +14,7 @@ import { openServiceAccounts } from './service-accounts/open.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, TokenAuthenticator } from './types.js';
+import { webSocketProtocol } from './web-socket-protocol.js';
 
 export interface Authentication {
   /** In the order in which they are asked. */
@@ -39,7 +40,8 @@ export async function openAuthentication(o: ApiServerOptions, d: AuthenticationP
   const outside = [...(await idTokens(o, d)), ...(await askedServices(o, d))];
   const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens, ...outside];
   const tokens = new TokenReviewer(known, audiencesOf(o));
-  const authenticators = [...certificateAuthenticators(o, d), bearer(tokens)];
+  const fromBrowsers = webSocketProtocol(tokens, d.core.vocabulary.protocols.bearerPrefix);
+  const authenticators = [...certificateAuthenticators(o, d), bearer(tokens), fromBrowsers];
   return { authenticators, tokens, issuerDocuments: serviceAccounts.documents };
 }
 

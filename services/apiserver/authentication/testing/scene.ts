@@ -71,6 +71,7 @@ export async function startScene(o: SceneOptions): Promise<Scene> {
       maxStreams: 10,
       headerTimeoutMs: 5_000,
       requestTimeoutMs: 5_000,
+      mayUpgrade: () => true,
       log: { info: () => undefined, warn: () => undefined },
     },
     (req, res) => void handle(req, res),
