@@ -38,7 +38,8 @@ export interface AuthenticationParts {
 export async function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Promise<Authentication> {
   const serviceAccounts = openServiceAccounts(o, d.core);
   const outside = [...(await idTokens(o, d)), ...(await askedServices(o, d))];
-  const known = [...tokenAuthenticators(o, d), ...serviceAccounts.tokens, ...outside];
+  // Cheap ones first, for a request with a token asks them all until one knows it: what has no dots is no account's.
+  const known = [...serviceAccounts.tokens, ...tokenAuthenticators(o, d), ...outside];
   const tokens = new TokenReviewer(known, audiencesOf(o));
   const fromBrowsers = webSocketProtocol(tokens, d.core.vocabulary.protocols.bearerPrefix);
   const authenticators = [...certificateAuthenticators(o, d), bearer(tokens), fromBrowsers];
@@ -63,7 +64,7 @@ function certificateAuthenticators(o: ApiServerOptions, { log, signal }: Authent
   return [...proxies, ...(o.clientCaFile === '' ? [] : [clientCertificates(peers(o.clientCaFile))])];
 }
 
-/** Cheap ones first: a request with a token asks them all until one knows it. */
+/** Tokens that are compared with what is written somewhere. */
 function tokenAuthenticators(o: ApiServerOptions, { core }: AuthenticationParts): TokenAuthenticator[] {
   const secrets = core.resources.stored('', 'secrets');
   return [

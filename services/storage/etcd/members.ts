@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '../../machinery/backoff/backoff.js';
 import { Channel, type ChannelOptions } from './channel.js';
 import type { Deadlines } from './deadlines.js';
 import type { Endpoint } from './endpoints.js';

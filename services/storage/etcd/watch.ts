@@ -7,7 +7,7 @@ import {
   type WatchHandler,
   type WatchOptions,
 } from '../store.js';
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '../../machinery/backoff/backoff.js';
 import type { Channel } from './channel.js';
 import { GRPC, errorOf, messageOf, ruleOf, type GrpcStatus } from './errors.js';
 import { prefixRange, type KeySpace } from './keys.js';
