@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { EVERYTHING, holdsBy, missingRights, shownList, shownRule, TooManyRights } from './coverage.js';
+import { EVERYTHING, heldBy, missingRights, shownList, shownRule, TooManyRights } from './coverage.js';
 import type { PolicyRule } from './rules.js';
 import { on, rule } from './testing/rbac-scene.js';
 
 const missing = (held: readonly PolicyRule[], ...wanted: readonly PolicyRule[]): readonly string[] =>
-  missingRights(holdsBy(held), wanted).map(shownRule);
+  missingRights(heldBy(held), wanted).map(shownRule);
 
 const paths = (verbs: string, ...nonResourceURLs: string[]): PolicyRule =>
   rule({ verbs: verbs.split(','), nonResourceURLs });
@@ -103,6 +103,13 @@ describe('missingRights()', () => {
 
   it('refuses to take millions of combinations apart', () => {
     assert.throws(() => missing([on('*', '*')], million), TooManyRights);
+  });
+  it('takes fewer combinations apart the more rules there are to hold them against', () => {
+    const wanted = rule({ verbs: many, apiGroups: many.slice(0, 50), resources: ['pods'] });
+    assert.equal(missing([on('get', 'pods')], wanted).length, 50);
+    assert.throws(() => missing(many.slice(0, 200).flatMap((name) => many.map((verb) => on(verb, 'pods', name))), wanted), TooManyRights); // prettier-ignore
+    const paths = rule({ verbs: ['get'], nonResourceURLs: Array.from({ length: 60_000 }, (_, i) => `/${i}*`) });
+    assert.throws(() => missing([paths], wanted), TooManyRights);
   });
   it('needs not to, for who holds everything', () => assert.deepEqual(missing(EVERYTHING, million), []));
 });

@@ -7,7 +7,7 @@ import type { UserInfo } from '../../pipeline/request.js';
 import type { Attributes, Decision } from '../types.js';
 import type { AccessIndex } from './access-index.js';
 import { roleRefOf, type RoleRef } from './bindings.js';
-import { EVERYTHING, missingRights, shownList, shownRule, TooManyRights, type Holds } from './coverage.js';
+import { EVERYTHING, heldBy, missingRights, shownList, shownRule, TooManyRights, type Held } from './coverage.js';
 import { rulesOf, type PolicyRule } from './rules.js';
 
 export interface EscalationDeps {
@@ -67,9 +67,10 @@ async function checkRole(d: EscalationDeps, request: AdmissionRequest, object: A
   const name = request.operation === 'CREATE' ? '' : request.name;
   await d.whenFresh();
   if (await may(d, user, 'escalate', { resource: resource.resource, namespace, name })) return;
-  refuseMissing(d, request, rulesOf(object));
+  const held = heldOf(d, user, namespace);
+  refuseMissing(held, request, rulesOf(object));
   if (object['aggregationRule'] === undefined && oldObject?.['aggregationRule'] === undefined) return;
-  if (missingRights(holdsOf(d, user, namespace), EVERYTHING).length === 0) return;
+  if (missingRights(held, EVERYTHING).length === 0) return;
   throw forbidden(resource, request.name, 'must have cluster-admin privileges to use the aggregationRule');
 }
 
@@ -82,7 +83,7 @@ async function checkBinding(d: EscalationDeps, request: AdmissionRequest, object
   if (await may(d, user, 'bind', { resource, namespace, name: ref.name })) return;
   const rules = d.index.rules(ref, namespace);
   if (rules === undefined) throw notFound({ group: d.group, resource }, ref.name);
-  refuseMissing(d, request, rules);
+  refuseMissing(heldOf(d, user, namespace), request, rules);
 }
 
 const RESOURCES: Readonly<Record<RoleRef['kind'], string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
@@ -97,27 +98,22 @@ async function may(
   return decision === 'allow';
 }
 
-const holdsOf =
-  ({ index }: EscalationDeps, user: UserInfo, namespace: string): Holds =>
-  (right) =>
-    index.allowing(user, right, namespace) !== undefined;
+/** The rules of all roles that somebody has there, arranged once for all that is compared with them. */
+const heldOf = ({ index }: EscalationDeps, user: UserInfo, namespace: string): Held =>
+  heldBy([...new Set(index.rolesOf(user, namespace))].flatMap(({ rules }) => rules ?? []));
 
 /** @throws {StatusError} Forbidden, with what is missing */
-function refuseMissing(
-  d: EscalationDeps,
-  { resource, name, user, namespace }: AdmissionRequest,
-  wanted: readonly PolicyRule[],
-): void {
-  const missing = missingFor(d, user, namespace, wanted);
+function refuseMissing(held: Held, { resource, name, user }: AdmissionRequest, wanted: readonly PolicyRule[]): void {
+  const missing = missingFor(held, wanted);
   if (missing === '') return;
   const who = `user ${JSON.stringify(user.name)} (groups=${shownList(user.groups)})`;
   throw forbidden(resource, name, `${who} is attempting to grant RBAC permissions not currently held:\n${missing}`);
 }
 
 /** '' when nothing is missing. */
-function missingFor(d: EscalationDeps, user: UserInfo, namespace: string, wanted: readonly PolicyRule[]): string {
+function missingFor(held: Held, wanted: readonly PolicyRule[]): string {
   try {
-    const lines = [...new Set(missingRights(holdsOf(d, user, namespace), wanted).map(shownRule))].sort();
+    const lines = [...new Set(missingRights(held, wanted).map(shownRule))].sort();
     const more = lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : [];
     return [...lines.slice(0, MAX_SHOWN), ...more].join('\n');
   } catch (err) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { writtenRule } from './aggregation.js';
-import { holdsBy, missingRights } from './coverage.js';
+import { heldBy, missingRights } from './coverage.js';
 import { memberOf, rulesOf, type PolicyRule } from './rules.js';
 
 /** What to do with an object of the policy that is there: nothing, store it so, or make it anew. */
@@ -64,8 +64,8 @@ function roleMembers(present: ApiObject, wanted: ApiObject): object {
 /** Those of which a part is not covered. */
 function missingRules(present: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   if (isDeepStrictEqual(present, wanted)) return []; // at nearly every start
-  const holds = holdsBy(present);
-  return wanted.filter((rule) => missingRights(holds, [rule]).length > 0);
+  const held = heldBy(present);
+  return wanted.filter((rule) => missingRights(held, [rule]).length > 0);
 }
 
 function listOf(holder: unknown, name: string): readonly unknown[] {
