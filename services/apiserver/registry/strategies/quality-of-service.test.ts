@@ -28,6 +28,8 @@ describe('qualityOfService', () => {
     ['requests alone', pod({ requests: BOTH }), 'Burstable'],
     ['one container of two', pod({ requests: BOTH, limits: BOTH }, {}), 'Burstable'],
     ['no container', pod(), 'BestEffort'],
+    ['no list of containers', { ...pod(), spec: { containers: null, initContainers: null } }, 'BestEffort'],
+    ['no spec', { ...pod(), spec: undefined }, 'BestEffort'],
   ];
   for (const [what, object, expected] of cases) {
     it(`is ${expected} for ${what}`, () => assert.equal(qualityOfService(object), expected));

@@ -16,11 +16,11 @@ const COUNTED = ['cpu', 'memory'] as const;
  * best effort when none asks for anything.
  */
 export function qualityOfService(pod: ApiObject): QualityOfService {
-  const { containers = [], initContainers = [] } = (pod['spec'] ?? {}) as {
-    containers?: readonly Container[];
-    initContainers?: readonly Container[];
+  const { containers, initContainers } = (pod['spec'] ?? {}) as {
+    containers?: readonly Container[] | null; // a pod that names none is refused after this
+    initContainers?: readonly Container[] | null;
   };
-  const all = [...containers, ...initContainers];
+  const all = [...(containers ?? []), ...(initContainers ?? [])];
   const asks = all.some(({ resources }) =>
     COUNTED.some((r) => isSet(resources?.requests, r) || isSet(resources?.limits, r)),
   );
