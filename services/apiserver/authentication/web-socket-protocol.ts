@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { headersOf, removeHeaders } from '../http/headers.js';
+import { headersOf, removeHeaders, replaceHeader } from '../http/headers.js';
 import { upgradeOf } from '../http/upgrade.js';
 import type { Context } from '../pipeline/request.js';
 import { TokenRefused, type TokenReviewer } from './token-reviewer.js';
@@ -45,11 +45,8 @@ const offeredBy = (req: Request): readonly string[] =>
 
 /** Leaves these, and nothing that somebody further in could pass on. */
 function offer(req: Request, protocols: readonly string[]): void {
-  removeHeaders(req, isOurs);
-  if (protocols.length === 0) return;
-  const value = protocols.join(', ');
-  req.headers[HEADER] = value;
-  req.rawHeaders.push(HEADER, value);
+  if (protocols.length === 0) removeHeaders(req, isOurs);
+  else replaceHeader(req, HEADER, protocols.join(', '));
 }
 
 /** @throws {TokenRefused} */

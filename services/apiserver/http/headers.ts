@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { badRequest } from '../../machinery/meta/status.js';
 
-type Request = Pick<IncomingMessage | Http2ServerRequest, 'headers' | 'rawHeaders'>;
+type Request = Pick<IncomingMessage | Http2ServerRequest, 'headers' | 'rawHeaders'> &
+  Partial<Pick<IncomingMessage, 'headersDistinct'>>;
 
 /** Names and values as they came, from the flat list that node:http keeps them in. */
 export function* headerPairs(raw: readonly string[]): Generator<readonly [string, string]> {
@@ -30,10 +31,21 @@ export function headersOf(
 
 /** Takes headers off a request, so that nothing further in sees or passes on what they said. */
 export function removeHeaders(req: Request, matches: (name: string) => boolean): void {
-  const { headers, rawHeaders } = req;
-  for (const name of Object.keys(headers)) if (matches(name)) Reflect.deleteProperty(headers, name);
+  // The last of them is made of the raw list when it is first read, and fails when that has become shorter.
+  const { headers, rawHeaders, headersDistinct = {} } = req;
+  for (const named of [headers, headersDistinct]) {
+    for (const name of Object.keys(named)) if (matches(name)) Reflect.deleteProperty(named, name);
+  }
   const kept = [...headerPairs(rawHeaders)].filter(([name]) => !matches(name.toLowerCase()));
   rawHeaders.splice(0, rawHeaders.length, ...kept.flat());
+}
+
+/** Gives a header one value, in place of all that came under its name, which is in lower case. */
+export function replaceHeader(req: Request, name: string, value: string): void {
+  removeHeaders(req, (other) => other === name);
+  req.headers[name] = value;
+  req.rawHeaders.push(name, value);
+  if (req.headersDistinct !== undefined) req.headersDistinct[name] = [value];
 }
 
 const AROUND = /^[ \t]|[ \t]$/;
