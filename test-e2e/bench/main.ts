@@ -74,6 +74,7 @@ async function accessRow(store: string, subject: Subject): Promise<Row> {
     limitBy: 'administrator',
     p50Ms: checked.p50Ms,
     p99Ms: checked.p99Ms,
+    cpuMicros: checked.cpuMicros,
   };
 }
 

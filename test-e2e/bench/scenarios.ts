@@ -73,13 +73,13 @@ export async function populate(target: Target): Promise<void> {
   });
 }
 
+/** With the server's processor time for each request. */
+export interface Costed extends Measured {
+  readonly cpuMicros: number;
+}
+
 /** A closed loop of 32 connections, with the server's processor time for each request. */
-async function loop(
-  s: Subject,
-  expect: number,
-  next: (n: number) => Buffer,
-  count?: number,
-): Promise<Measured & { cpuMicros: number }> {
+async function loop(s: Subject, expect: number, next: (n: number) => Buffer, count?: number): Promise<Costed> {
   const before = cpuMicros(s.pid);
   const measured = await closedLoop({
     target: s.target,
@@ -103,7 +103,7 @@ const reading =
   };
 
 /** Gets of single objects from the cache. */
-export const gets = (s: Subject, headers: { readonly headers?: string }): Promise<Measured> =>
+export const gets = (s: Subject, headers: { readonly headers?: string }): Promise<Costed> =>
   loop(s, 200, (n) => request('GET', `${COLLECTION}/${someObject(n)}?resourceVersion=0`, headers));
 
 const bareSized = (key: string): Scenario['limit'] => ({

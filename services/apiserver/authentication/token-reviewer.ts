@@ -36,29 +36,37 @@ export class TokenReviewer {
     return this.#ask(token, audiences, 0, []);
   }
 
-  #ask(
-    token: string,
-    audiences: readonly string[],
-    first: number,
-    failures: readonly unknown[],
-  ): Promise<Identity> | Identity {
-    const failed = [...failures];
+  /** @param failure Of those who were asked before. */
+  #ask(token: string, audiences: readonly string[], first: number, failure?: unknown): Promise<Identity> | Identity {
+    let cause = failure;
     for (let i = first; i < this.#authenticators.length; i++) {
-      const authenticator = this.#authenticators[i];
-      if (authenticator === undefined) continue;
-      const goOn = (err: unknown): Promise<Identity> | Identity => this.#ask(token, audiences, i + 1, [...failed, err]);
       try {
-        const answer = authenticator.authenticateToken(token, audiences);
-        if (answer instanceof Promise) {
-          return answer.then((identity) => this.#meant(identity, audiences)).then((i) => i ?? goOn(undefined), goOn);
-        }
+        const answer = this.#authenticators[i]?.authenticateToken(token, audiences);
+        if (answer instanceof Promise) return this.#askOn(answer, token, audiences, i + 1, cause);
         const identity = this.#meant(answer, audiences);
         if (identity !== undefined) return identity;
       } catch (err) {
-        failed.push(err);
+        cause ??= err;
       }
     }
-    throw new TokenRefused('Nobody knows the token', { cause: failed.find((err) => err !== undefined) });
+    throw new TokenRefused('Nobody knows the token', { cause });
+  }
+
+  async #askOn(
+    answer: Promise<Identity | undefined>,
+    token: string,
+    audiences: readonly string[],
+    next: number,
+    failure: unknown,
+  ): Promise<Identity> {
+    let cause = failure;
+    try {
+      const identity = this.#meant(await answer, audiences);
+      if (identity !== undefined) return identity;
+    } catch (err) {
+      cause ??= err;
+    }
+    return this.#ask(token, audiences, next, cause);
   }
 
   /** Settles whom a token is meant for where its authenticator does not know. @throws {TokenRefused} */

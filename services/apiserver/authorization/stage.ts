@@ -3,27 +3,52 @@ import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metri
 import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
 import { attributesOf } from './attributes.js';
 import { notSettled, type Settled } from './starting.js';
-import type { Attributes, Authorizer, Decision } from './types.js';
+import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './types.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
 export type Authorize = (user: UserInfo, attributes: Attributes) => Promise<void>;
 
-/** The first authorizer with an opinion decides. When none has one, the reasons and errors of all are told. */
-export async function decide(
+/**
+ * The first authorizer with an opinion decides. When none has one, the reasons and errors of all are told. Most answer at
+ * once, and then so does this.
+ */
+export function decide(
   authorizers: readonly Authorizer[],
   user: UserInfo,
   attributes: Attributes,
-): Promise<Decision> {
-  const reasons: string[] = [];
-  const errors: string[] = [];
-  for (const authorizer of authorizers) {
-    const answer = authorizer.authorize(user, attributes);
-    const decision = answer instanceof Promise ? await answer : answer; // most answer at once
-    if (decision.decision !== 'noOpinion') return decision;
-    if (decision.reason !== '') reasons.push(decision.reason);
-    if (decision.error !== undefined) errors.push(decision.error);
+): Promise<Decision> | Decision {
+  return decideFrom(authorizers, 0, user, attributes, NO_OPINION);
+}
+
+function decideFrom(
+  authorizers: readonly Authorizer[],
+  first: number,
+  user: UserInfo,
+  attributes: Attributes,
+  before: Decision,
+): Promise<Decision> | Decision {
+  let told = before;
+  for (let i = first; i < authorizers.length; i++) {
+    const answer = authorizers[i]?.authorize(user, attributes) ?? NO_OPINION;
+    if (answer instanceof Promise) {
+      const present = told;
+      return answer.then((decision) =>
+        decision.decision === 'noOpinion'
+          ? decideFrom(authorizers, i + 1, user, attributes, both(present, decision))
+          : decision,
+      );
+    }
+    if (answer.decision !== 'noOpinion') return answer;
+    told = both(told, answer);
   }
-  const reason = reasons.join('\n');
+  return told;
+}
+
+/** What two have to say who have no opinion. */
+function both(a: Decision, b: Decision): Decision {
+  if (b.reason === '' && b.error === undefined) return a;
+  const reason = [a.reason, b.reason].filter((text) => text !== '').join('\n');
+  const errors = [a.error, b.error].filter((text) => text !== undefined);
   return { decision: 'noOpinion', reason, ...(errors.length === 0 ? {} : { error: errors.join(', ') }) };
 }
 
@@ -60,7 +85,8 @@ export const authorization =
     const startedMs = performance.now();
     const { user, info, query, audit } = ctx.state;
     const asked = attributesOf(info, query);
-    const answer = await decide(authorizers, user, asked);
+    const deciding = decide(authorizers, user, asked);
+    const answer = deciding instanceof Promise ? await deciding : deciding;
     const { decision, reason } = answer;
     const allowed = decision === 'allow';
     metrics.authorized(resultOf(answer), (performance.now() - startedMs) / 1000);

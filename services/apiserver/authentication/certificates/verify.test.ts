@@ -52,6 +52,29 @@ describe('verifyPath()', () => {
     assert.ok(verifyPath([leaf, certificate(twin.cert), certificate(middle.cert)], anchors, now).untilMs > now);
   });
 
+  it('does not try authorities that sign themselves in every order', () => {
+    const leaf = certificate(twin.issue('/CN=a').cert);
+    const copies = Array.from({ length: 15 }, () => certificate(twin.cert));
+    assert.throws(() => verifyPath([leaf, ...copies], anchors, now), CertificateRefused);
+    const below = certificate(middle.issue('/CN=a').cert);
+    assert.ok(verifyPath([below, ...copies.slice(8), certificate(middle.cert)], anchors, now).untilMs > now);
+  });
+
+  it('takes a path of eight certificates and no longer one', () => {
+    const chain = [root];
+    for (let i = 1; i < 8; i++) chain.push((chain.at(-1) ?? root).intermediate(`/CN=below-${i}`));
+    const path = (depth: number): void => {
+      const leaf = certificate((chain[depth] ?? root).issue('/CN=a').cert);
+      verifyPath([leaf, ...chain.slice(1, depth + 1).map(({ cert }) => certificate(cert))], anchors, now);
+    };
+    try {
+      path(6);
+      assert.throws(() => path(7), CertificateRefused);
+    } finally {
+      chain.slice(1).forEach((authority) => authority.remove());
+    }
+  });
+
   it('takes an authority below others as one, when the bundle has just that', () => {
     assert.ok(verifyPath([certificate(middle.issue('/CN=a').cert)], parseBundle(middle.cert), now).untilMs > now);
   });

@@ -32,30 +32,51 @@ export function verifyPath(presented: Presented, anchors: readonly X509Certifica
     throw new CertificateRefused('The certificate is not for clients');
   }
   if (!isValidAt(leaf, nowMs)) throw new CertificateRefused('The certificate has expired or is not valid yet');
-  const path = pathFrom(leaf, between.slice(0, MAX_PATH), anchors, nowMs, 1);
+  const path = pathFrom(leaf, between.slice(0, MAX_PATH), anchors, nowMs);
   if (path === undefined) throw new CertificateRefused('The certificate leads to no known authority');
   return { untilMs: Math.min(...path.map((certificate) => Date.parse(certificate.validTo))) };
 }
 
+/**
+ * The shortest path. Each certificate is looked at once: authorities that sign themselves or one another, or that a client
+ * sends along many times, lead to as many paths as there are orders of them.
+ */
 function pathFrom(
-  certificate: X509Certificate,
+  leaf: X509Certificate,
   between: readonly X509Certificate[],
   anchors: readonly X509Certificate[],
   nowMs: number,
-  length: number,
-): X509Certificate[] | undefined {
-  if (length >= MAX_PATH) return undefined;
-  for (const anchor of anchors) {
-    if (certificate.raw.equals(anchor.raw)) return isValidAt(anchor, nowMs) ? [certificate] : undefined;
-    if (isValidAt(anchor, nowMs) && isIssuedBy(certificate, anchor)) return [certificate, anchor];
-  }
-  for (const issuer of between) {
-    if (!issuer.ca || !isValidAt(issuer, nowMs) || !isIssuedBy(certificate, issuer)) continue;
-    const others = between.filter((other) => other !== issuer); // each at most once, so the search ends
-    const rest = pathFrom(issuer, others, anchors, nowMs, length + 1);
-    if (rest !== undefined) return [certificate, ...rest];
+): readonly X509Certificate[] | undefined {
+  const left = new Map(between.map((certificate) => [certificate.fingerprint256, certificate]));
+  let reached: (readonly [X509Certificate, ...X509Certificate[]])[] = [[leaf]];
+  for (let length = 1; length < MAX_PATH && reached.length > 0; length++) {
+    const further: typeof reached = [];
+    for (const path of reached) {
+      const end = endOf(path, anchors, nowMs);
+      if (end !== 'open') return end;
+      for (const [id, issuer] of left) {
+        if (!issuer.ca || !isValidAt(issuer, nowMs) || !isIssuedBy(path[0], issuer)) continue;
+        left.delete(id);
+        further.push([issuer, ...path]);
+      }
+    }
+    reached = further;
   }
   return undefined;
+}
+
+/** The whole path where it ends at an authority. @param path The last certificate first. */
+function endOf(
+  path: readonly [X509Certificate, ...X509Certificate[]],
+  anchors: readonly X509Certificate[],
+  nowMs: number,
+): readonly X509Certificate[] | 'open' {
+  for (const anchor of anchors) {
+    if (!isValidAt(anchor, nowMs)) continue;
+    if (path[0].raw.equals(anchor.raw)) return path;
+    if (isIssuedBy(path[0], anchor)) return [anchor, ...path];
+  }
+  return 'open';
 }
 
 function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {

@@ -15,7 +15,7 @@ export interface EscalationDeps {
   readonly group: string;
   readonly index: AccessIndex;
   /** Asks all who decide. */
-  readonly decide: (user: UserInfo, attributes: Attributes) => Promise<Decision>;
+  readonly decide: (user: UserInfo, attributes: Attributes) => Promise<Decision> | Decision;
   /** Resolves when the index is as new as the store was at the call. @throws {StatusError} Timeout */
   readonly whenFresh: () => Promise<void>;
 }
