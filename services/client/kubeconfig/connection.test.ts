@@ -243,4 +243,25 @@ describe('connectionOf()', () => {
       'impersonate-extra-x.y%2FZ%25': ['1', '2'],
     });
   });
+
+  for (const user of [
+    { as: ' jane' },
+    { as: 'jane\n' },
+    { as: 'ja\0ne' },
+    { as: 'jane', 'as-uid': '7 ' },
+    { as: 'jane', 'as-groups': ['a', '\tb'] },
+    { as: 'jane', 'as-user-extra': { x: ['\x7f'] } },
+  ]) {
+    it(`refuses ${JSON.stringify(user)}, which would arrive as something else`, () => {
+      assert.throws(() => connect({}, user), /holds what no header can/);
+    });
+  }
+
+  it('names others in UTF-8', () => {
+    const user = { as: 'Kārlis', 'as-groups': ['王'] };
+    assert.deepEqual(connect({}, user).impersonation, {
+      'impersonate-user': Buffer.from('Kārlis').toString('latin1'),
+      'impersonate-group': [Buffer.from('王').toString('latin1')],
+    });
+  });
 });
