@@ -84,8 +84,19 @@ describe('parseRequest()', () => {
 });
 
 describe('originForm()', () => {
-  for (const url of ['/metrics#x', '/api/v1/pods?watch=1#', 'https://a/livez#x', '#']) {
-    it(`refuses ${url}`, () =>
+  for (const url of [
+    '/metrics#x',
+    '/api/v1/pods?watch=1#',
+    'https://a/livez#x',
+    '#',
+    '/metrics\xa0',
+    '/livez\\..\\metrics\xa0',
+    '/ metrics',
+    '/metrics\t',
+    '/m\xe9trics',
+    '/livez?a=\ufeff',
+  ]) {
+    it(`refuses ${JSON.stringify(url)}`, () =>
       assert.throws(
         () => originForm(url),
         (err) => hasReason(err, 'BadRequest'),

@@ -33,16 +33,18 @@ export const requestInfo =
     return next();
   };
 
+/** What no URL holds as it goes over the wire (RFC 3986, 2 and 3.5): it may be read as another path than it is. */
+const NO_URL = /[^\x21-\x7e]|#/;
 /** Scheme and host of a URL, as clients of proxies name it whole (RFC 9112, 3.2.2). */
 const WHOLE = /^https?:\/\/[^/?#]*/i;
 
 /**
  * What a request asks for, without the server: rights are held against the path, and whoever answers has to see the same.
  *
- * @throws {StatusError} BadRequest for a URL with a fragment, which is nothing that could be asked for.
+ * @throws {StatusError} BadRequest for a URL that is none, or has a fragment, which is nothing that could be asked for.
  */
 export function originForm(url: string): string {
-  if (url.includes('#')) throw badRequest('The URL has a fragment');
+  if (NO_URL.test(url)) throw badRequest('The URL has a fragment, or characters that have to be escaped');
   if (url.startsWith('/')) return url;
   const whole = WHOLE.exec(url);
   if (whole === null) return url;
