@@ -116,6 +116,20 @@ describe('TokenReviewer', () => {
     it(`refuses one of ${token.length} characters unseen`, () => refused(() => reviewer.authenticate(token)));
   }
 
+  it('tells the first thing that went wrong', async () => {
+    const failing = [
+      tokens('a', {}),
+      tokens('b', { t: new Error('b fails') }, true),
+      tokens('c', { t: new Error('c') }),
+    ];
+    await assert.rejects(
+      async () => {
+        await new TokenReviewer(failing, ['us']).authenticate('t');
+      },
+      (err: Error) => (err.cause as Error).message === 'b fails',
+    );
+  });
+
   it('takes a token of somebody who knows no audiences for one of this server', async () => {
     assert.deepEqual((await reviewer.authenticate('t', ['them', 'we'])).audiences, ['we']);
     assert.equal((await reviewer.authenticate('t')).user.name, 'u');

@@ -33,7 +33,7 @@ export class TokenReviewer {
    */
   authenticate(token: string, audiences = this.#own): Promise<Identity> | Identity {
     if (token === '' || token.length > MAX_TOKEN_LENGTH) throw new TokenRefused('The token has no usable length');
-    return this.#ask(token, audiences, 0, []);
+    return this.#ask(token, audiences, 0);
   }
 
   /** @param failure Of those who were asked before. */
