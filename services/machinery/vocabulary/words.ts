@@ -94,6 +94,9 @@ export const WORDS = {
     zone: 'topology.platform.io/zone',
     betaRegion: 'failure-domain.beta.platform.io/region',
     betaZone: 'failure-domain.beta.platform.io/zone',
+    betaOs: 'beta.platform.io/os',
+    betaArch: 'beta.platform.io/arch',
+    betaInstanceType: 'beta.platform.io/instance-type',
     serviceName: 'platform.io/service-name',
     /** Endpoints whose slices are not made from them. */
     skipMirror: 'endpointslice.platform.io/skip-mirror',
