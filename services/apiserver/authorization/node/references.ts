@@ -66,6 +66,11 @@ const NONE: ReadonlySet<Reference> = new Set();
 export function podReferences(pod: unknown, mirrorAnnotation: string): PodReferences {
   const node = text(pod, ['spec', 'nodeName']);
   if (node === '' || isMirror(pod, mirrorAnnotation)) return { node, references: NONE };
+  return { node, references: namedBy(pod) };
+}
+
+/** All that a pod names, whatever it is and wherever it runs. */
+export function namedBy(pod: unknown): ReadonlySet<Reference> {
   const namespace = text(pod, ['metadata', 'namespace']);
   const references = new Set<Reference>();
   for (const [kind, places] of Object.entries(OF_PODS) as [ReferencedKind, (typeof OF_PODS)['claim']][]) {
@@ -74,10 +79,11 @@ export function podReferences(pod: unknown, mirrorAnnotation: string): PodRefere
     }
   }
   for (const claim of ownClaims(pod)) references.add(reference('claim', namespace, claim));
-  return { node, references };
+  return references;
 }
 
-const isMirror = (pod: unknown, annotation: string): boolean =>
+/** Whether a pod stands for what runs on a node by the node's own word. */
+export const isMirror = (pod: unknown, annotation: string): boolean =>
   [...at(pod, ['metadata', 'annotations'])].some((all) => isJsonObject(all) && getOwn(all, annotation) !== undefined);
 
 /** Claims that are made for a pod are named after it and after its volume. */
