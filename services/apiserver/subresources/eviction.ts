@@ -10,6 +10,7 @@ import { EVERYTHING } from '../cache/watchers.js';
 import { changeStored } from '../verbs/change.js';
 import { removeObject } from '../verbs/delete.js';
 import { dryRunParameter } from '../verbs/parameters.js';
+import { admitCreate } from './admit.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
 import { decide, type Budget } from './disruption.js';
@@ -29,6 +30,7 @@ const evict =
     const body = await readKind(d, ctx, EVICTIONS);
     const { name = request.name } = body.metadata;
     if (name !== request.name) throw badRequest('name in URL does not match name in Eviction object');
+    await admitCreate(d, ctx, request, body); // whoever may not evict must not use up the budget of others
     const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRunParameter(ctx.state.query));
     const pods = storedAs(d, '', 'v1', 'pods');
     const { object, metadata } = await presentPod(d, pods, request);
