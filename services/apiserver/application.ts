@@ -1,5 +1,6 @@
 import Koa from 'koa';
 import { AdmissionChain } from './admission/chain.js';
+import { nodeRestriction } from './admission/plugins/node-restriction/plugin.js';
 import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle.js';
 import type { Audit } from './audit/open.js';
 import { openAuthentication } from './authentication/open.js';
@@ -17,6 +18,7 @@ import type { ApiServerMetrics } from './metrics/metrics.js';
 import type { ApiServerOptions } from './options.js';
 import { stages } from './pipeline/index.js';
 import type { RequestState } from './pipeline/request.js';
+import { objectOf } from './subresources/connect/objects.js';
 import { operationParts } from './subresources/options.js';
 import { operations } from './subresources/table.js';
 import { Bodies } from './verbs/decode-body.js';
@@ -55,7 +57,7 @@ export async function application(
     ...core,
     authorize,
     watchMetrics: metrics.watches,
-    admission: admissionChain(core, authorizers),
+    admission: admissionChain(o, core, authorizers),
     bodies: new Bodies({
       limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
       catalog: core.catalog,
@@ -114,7 +116,7 @@ const settledOf =
 const mayBeAnonymous = ({ anonymousAuth, authorizationMode }: ApiServerOptions): boolean =>
   anonymousAuth && !authorizationMode.includes('AlwaysAllow');
 
-function admissionChain(core: Core, authorizers: readonly Authorizer[]): AdmissionChain {
+function admissionChain(o: ApiServerOptions, core: Core, authorizers: readonly Authorizer[]): AdmissionChain {
   const { resources, reader, vocabulary, access } = core;
   const namespaces = resources.stored('', 'namespaces');
   if (namespaces === undefined) throw new Error('No declaration of namespaces');
@@ -124,6 +126,9 @@ function admissionChain(core: Core, authorizers: readonly Authorizer[]): Admissi
       cachedPhase: (name) => namespaces.cache.get(`${namespaces.cache.keys.prefix}${name}`)?.field('status.phase'),
       storedPhase: async (name) => (await reader.getStored(namespaces, '', name)).field('status.phase'),
     }),
+    ...(o.authorizationMode.includes('Node')
+      ? [nodeRestriction({ vocabulary, present: (...which) => objectOf(core, ...which) })]
+      : []),
     ...(access === undefined
       ? []
       : [
