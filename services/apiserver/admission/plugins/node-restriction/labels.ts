@@ -14,14 +14,13 @@ export type LabelPolicy = (key: string) => boolean;
  * What an agent may decide about its node by labels: pods are sent to nodes by labels, so that it could draw to
  * itself what is meant for others (spec 2, 5.9). In the product's domains it may set the families that tell what the
  * machine is, elsewhere everything.
+ * Labels of the restriction of nodes lie in the product's domains and in no family, so they are never its to set.
  */
 export function labelPolicy({ labels, labelPrefixes, reservedDomains }: Vocabulary): LabelPolicy {
   const known = new Set<string>(FAMILY.map((label) => labels[label]));
   const own = [labelPrefixes.node, labelPrefixes.nodeAgent].map(domainOf);
-  const restricted = domainOf(labelPrefixes.nodeRestriction);
   return (key) => {
     const domain = domainOf(key);
-    if (isWithin(domain, restricted)) return false;
     if (!reservedDomains.some((reserved) => isWithin(domain, reserved))) return true;
     return known.has(key) || own.some((prefix) => isWithin(domain, prefix));
   };

@@ -205,6 +205,7 @@ describe('nodeRestriction()', () => {
     refuses([
       ['one for nothing', 'serviceaccounts', token(null), 'serviceaccounts "p" is forbidden: node requested token not bound to a pod'],
       ['one for a secret', 'serviceaccounts', token({ ...mine, kind: 'Secret' }), 'node requested token not bound to a pod'],
+      ['one for what another group calls a pod', 'serviceaccounts', token({ ...mine, apiVersion: 'a/v1' }), 'node requested token not bound to a pod'],
       ['one for a pod without a name', 'serviceaccounts', token({ ...mine, name: '' }), 'node requested token not bound to a pod'],
       ['one for any pod of that name', 'serviceaccounts', token({ ...mine, uid: '' }), 'node requested token with a pod binding without a uid'],
       ['one for an earlier pod', 'serviceaccounts', token({ ...mine, uid: 'u0' }), 'the UID in the bound object reference (u0) does not match the UID in record. The object might have been deleted and then recreated'],
