@@ -133,6 +133,10 @@ describe('who asks and who may, by flags', function () {
     assert.equal(await get('/api/v1/namespaces/default/secrets?fieldSelector=metadata.name%3Dneeded', agent), 200);
     assert.equal(await get('/api/v1/pods', agent), 200);
     assert.equal(await get(secret('needed'), as('system:node:n2')), 403);
+    const greedy = { metadata: { name: 'greedy' }, spec: { ...spec, volumes: [{ name: 'v', secret: { secretName: 'other' } }] } }; // prettier-ignore
+    const tried = await admin.request('POST', pods, { body: greedy, headers: agent });
+    assert.equal(tried.status, 403, 'an agent that made pods could reach every secret');
+    assert.equal((await admin.request('DELETE', `${pods}/p`, { headers: as('system:node:n2') })).status, 403);
     assert.equal(await get(secret('needed'), as('system:node:n1', 'others')), 403);
     assert.equal((await admin.delete(`${pods}/p?gracePeriodSeconds=0`)).status, 200);
     assert.equal(await get(secret('needed'), agent), 403);
