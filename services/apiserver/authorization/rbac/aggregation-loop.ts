@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { hasReason } from '../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
-import { follow } from '../../cache/follow.js';
+import { runOnChanges } from '../../cache/changes.js';
+import type { ResourceCache } from '../../cache/resource-cache.js';
 import type { Log } from '../../log.js';
 import type { StoredResource } from '../../registry/resource.js';
 import type { ResourceTable } from '../../registry/resources.js';
@@ -19,28 +19,23 @@ export interface AggregationDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-const RETRY = { leastMs: 200, mostMs: 30_000 };
-
 /**
  * Keeps the rules of roles that gather them in step with the roles that they gather from, until `signal` fires. Every
  * server does; what one has written, the others find in place. Never throws.
  */
 export async function runAggregation(d: AggregationDeps, signal: AbortSignal): Promise<void> {
   const aggregation = new Aggregation(d);
-  let failures = 0;
-  while (!signal.aborted) {
-    await aggregation.changed(signal);
-    try {
-      await aggregation.pass(signal);
-      failures = 0;
-    } catch (err) {
-      if (fired(signal)) return;
-      d.log.warn('Rules of a role that gathers them could not be written yet', { err });
-      aggregation.again();
-      const pauseMs = Math.min(RETRY.mostMs, RETRY.leastMs * 2 ** failures++);
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  await runOnChanges(
+    {
+      caches: [aggregation.cache],
+      pass: async () => {
+        await aggregation.pass(signal);
+        return 0;
+      },
+      onFailure: (err) => d.log.warn('Rules of a role that gathers them could not be written yet', { err }),
+    },
+    signal,
+  );
 }
 
 /** Asked again after an await: the compiler takes the answer from before it. */
@@ -51,38 +46,20 @@ interface KnownRole extends SelectableRole {
   readonly aggregationRule: unknown;
 }
 
-/** The roles of the cluster as of the cache, and whether they have changed since they were last looked at. */
+/** The roles of the cluster as of the cache. */
 class Aggregation {
   readonly #d: AggregationDeps;
   readonly #stored: StoredResource;
   /** Read at the first look after a change. */
   readonly #known = new WeakMap<CachedObject, KnownRole>();
-  #dirty = true;
-  #wake: () => void = () => undefined;
 
   constructor(d: AggregationDeps) {
     this.#d = d;
     this.#stored = rbacResource(d.resources, d.vocabulary.groups.rbac, 'clusterroles');
-    follow(this.#stored.cache, { loaded: () => this.again(), changed: () => this.again() });
   }
 
-  again(): void {
-    this.#dirty = true;
-    this.#wake();
-  }
-
-  /** Resolves when there is something to look at, or when `signal` fires. */
-  async changed(signal: AbortSignal): Promise<void> {
-    if (this.#dirty || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done);
-    });
+  get cache(): ResourceCache {
+    return this.#stored.cache;
   }
 
   /**
@@ -91,7 +68,6 @@ class Aggregation {
    * @throws What the last role that could not be written failed with; the others have been.
    */
   async pass(signal: AbortSignal): Promise<void> {
-    this.#dirty = false;
     let failure: unknown;
     for (const { name } of this.#gathering()) {
       if (fired(signal)) return;

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { follow } from '../../cache/follow.js';
+import { runOnChanges } from '../../cache/changes.js';
 import type { Log } from '../../log.js';
 import { Upkeep, type UpkeepDeps } from './upkeep.js';
 
-const RETRY = { leastMs: 200, mostMs: 30_000 };
 /** Two releases may want the same object in two forms: each takes its time before it answers the other. */
 const REST_MS = 1_000;
 
@@ -19,56 +17,16 @@ export async function lookAfterFlowControl(
   signal: AbortSignal,
 ): Promise<void> {
   const upkeep = new Upkeep(d);
-  const changes = new Changes(upkeep);
-  let failures = 0;
-  while (!signal.aborted) {
-    await changes.next(signal);
-    if (fired(signal)) return;
-    let pauseMs = 0;
-    try {
-      if (await upkeep.pass()) pauseMs = REST_MS;
-      d.state.flowControlSettled = true;
-      failures = 0;
-    } catch (err) {
-      if (fired(signal)) return;
-      log.warn('Flow schemas and priority levels could not be brought in line yet', { err });
-      changes.again();
-      pauseMs = Math.min(RETRY.mostMs, RETRY.leastMs * 2 ** failures++);
-    }
-    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;
-
-/** Whether there is something to look at. */
-class Changes {
-  #dirty = true;
-  #wake: () => void = () => undefined;
-
-  constructor({ caches }: Pick<Upkeep, 'caches'>) {
-    for (const cache of caches) follow(cache, { loaded: () => this.again(), changed: () => this.again() });
-  }
-
-  again(): void {
-    this.#dirty = true;
-    this.#wake();
-  }
-
-  /** Resolves when there is, or when `signal` fires. */
-  async next(signal: AbortSignal): Promise<void> {
-    if (!this.#dirty && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          signal.removeEventListener('abort', done);
-          this.#wake = () => undefined;
-          resolve();
-        };
-        this.#wake = done;
-        signal.addEventListener('abort', done);
-      });
-    }
-    this.#dirty = false;
-  }
+  await runOnChanges(
+    {
+      caches: upkeep.caches,
+      pass: async () => {
+        const hasWritten = await upkeep.pass();
+        d.state.flowControlSettled = true;
+        return hasWritten ? REST_MS : 0;
+      },
+      onFailure: (err) => log.warn('Flow schemas and priority levels could not be brought in line yet', { err }),
+    },
+    signal,
+  );
 }
