@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 
 /** A credential plugin that is a real program: a shell script that notes each run, and does what it is told to. */
 export class TestPlugin {
@@ -41,7 +42,7 @@ export class TestPlugin {
 
 /** What a plugin prints. */
 export const execCredential = (status: object, more: object = {}): object => ({
-  apiVersion: 'client.authentication.platform.io/v1',
+  apiVersion: `${vocabulary('platform').groups.clientAuthentication}/v1`,
   kind: 'ExecCredential',
   status,
   ...more,

@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { PathRequest, RequestInfo, RequestVerb, ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import { POD as GET_POD, RULE } from '../testing/play.js';
 import { decideBy, NOBODY } from './decide.js';
 import type { GroupResources, PolicyRule } from './parse.js';
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, uid: '', groups, extra: {} });
-const rule = (over: Partial<PolicyRule>): PolicyRule => ({
-  level: 'Metadata',
-  users: [],
-  userGroups: [],
-  verbs: [],
-  resources: [],
-  namespaces: [],
-  nonResourceURLs: [],
-  omitStages: [],
-  omitManagedFields: false,
-  ...over,
-});
+const rule = (over: Partial<PolicyRule>): PolicyRule => ({ ...RULE, level: 'Metadata', ...over });
 const about = (over: Partial<GroupResources>): GroupResources => ({
   group: '',
   resources: [],
   resourceNames: [],
   ...over,
 });
-const resource = (over: Partial<ResourceRequest>): ResourceRequest => ({
-  kind: 'resource',
-  verb: 'get',
-  group: '',
-  version: 'v1',
-  namespace: 'default',
-  resource: 'pods',
-  subresource: '',
-  name: 'a',
-  declaration: undefined,
-  subresourceDeclaration: undefined,
-  ...over,
-});
+const resource = (over: Partial<ResourceRequest>): ResourceRequest => ({ ...GET_POD, ...over });
 const path = (at: string, verb = 'get'): PathRequest => ({ kind: 'path', verb, path: at });
 
 const ALICE = user('alice', 'devs', 'system:authenticated');

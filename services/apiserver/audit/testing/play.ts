@@ -14,7 +14,8 @@ import type { PolicyRule } from '../policy/parse.js';
 import { auditing } from '../stage.js';
 import { Gathering, type ShownEvent } from './gathering.js';
 
-const RULE: PolicyRule = {
+/** Tells everything of everything. */
+export const RULE: PolicyRule = {
   level: 'RequestResponse',
   users: [],
   userGroups: [],
@@ -28,7 +29,8 @@ const RULE: PolicyRule = {
 export const PODS = { group: '', resource: 'pods' };
 const ALICE = { name: 'alice', uid: '7', groups: ['devs'], extra: { a: ['b'] } };
 export const BOB = { name: 'bob', uid: '', groups: [], extra: {} };
-const POD: ResourceRequest = {
+/** `get` of a pod. */
+export const POD: ResourceRequest = {
   kind: 'resource',
   verb: 'get',
   group: '',
@@ -67,7 +69,8 @@ export interface Played {
   readonly rejected: number;
 }
 
-const CATALOG = loadCatalog(vocabulary('kubernetes'));
+const WORDS = vocabulary('kubernetes');
+const CATALOG = loadCatalog(WORDS);
 const servers: Server[] = [];
 
 /** One request through the stages, on a real connection. */
@@ -86,8 +89,8 @@ export async function play(scene: Scene, handler: Handler): Promise<Played> {
     auditing({
       decide: decideBy({ rules: [{ ...RULE, ...scene.rule }] }),
       records: {
-        apiVersion: 'audit.k8s.io/v1',
-        truncatedAnnotation: 'audit.k8s.io/truncated',
+        apiVersion: `${WORDS.groups.audit}/v1`,
+        truncatedAnnotation: WORDS.auditAnnotations.truncated,
         maxEventBytes: scene.maxEventBytes ?? 100_000,
         backend,
         strict: scene.strict ?? false,

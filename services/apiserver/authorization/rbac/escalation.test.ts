@@ -16,6 +16,7 @@ import {
   GROUP,
   on,
   RbacScene,
+  RESOURCES,
   role,
   rule,
   user,
@@ -28,13 +29,6 @@ const pods = on('get', 'pods');
 const everything = [on('*', '*'), rule({ verbs: ['*'], nonResourceURLs: ['*'] })].map((r) =>
   r.apiGroups.length === 0 ? r : { ...r, apiGroups: ['*'] },
 );
-
-const RESOURCES = {
-  Role: 'roles',
-  ClusterRole: 'clusterroles',
-  RoleBinding: 'rolebindings',
-  ClusterRoleBinding: 'clusterrolebindings',
-} as const;
 
 interface Write {
   readonly next: RbacObject;

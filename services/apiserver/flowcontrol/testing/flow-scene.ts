@@ -1,3 +1,4 @@
+import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { encodeObject, itemStart, storagePrefix } from '../../../machinery/codec/encode.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { revision } from '../../../storage/store.js';
@@ -8,7 +9,7 @@ import { CountedFlowControl } from '../../metrics/flow-control-metrics.js';
 import type { PathRequest, RequestVerb, ResourceRequest, UserInfo } from '../../pipeline/request.js';
 import { FlowControl } from '../flow-control.js';
 
-const GROUP = 'flowcontrol.apiserver.k8s.io';
+const GROUP = vocabulary('kubernetes').groups.flowcontrol;
 const API_VERSION = `${GROUP}/v1beta2`;
 const RESOURCES = { FlowSchema: 'flowschemas', PriorityLevelConfiguration: 'prioritylevelconfigurations' } as const;
 type Kind = keyof typeof RESOURCES;

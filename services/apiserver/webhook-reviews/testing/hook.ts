@@ -131,7 +131,7 @@ export const UNUSABLE: readonly (readonly [what: string, answer: Answering, mess
   ['of a kind that is no text', review((it) => ({ ...it, kind: ['x'] })), /kind of the answer is no text/],
   [
     'of another version',
-    review((it) => ({ ...it, apiVersion: 'authentication.platform.io/v2' })),
+    review((it) => ({ ...it, apiVersion: `${vocabulary('platform').groups.authentication}/v2` })),
     /apiVersion of the answer is not /,
   ],
   ['of another group', review((it) => ({ ...it, apiVersion: 'v1' })), /apiVersion of the answer is not /],

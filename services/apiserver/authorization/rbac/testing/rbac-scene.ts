@@ -1,5 +1,6 @@
 import { encodeObject, itemStart, storagePrefix } from '../../../../machinery/codec/encode.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { revision } from '../../../../storage/store.js';
 import { follow } from '../../../cache/follow.js';
 import { HistoryBudget } from '../../../cache/history.js';
@@ -9,10 +10,10 @@ import type { PathAttributes, ResourceAttributes } from '../../types.js';
 import { AccessIndex } from '../access-index.js';
 import type { PolicyRule } from '../rules.js';
 
-export const GROUP = 'rbac.authorization.k8s.io';
+export const GROUP = vocabulary('kubernetes').groups.rbac;
 const API_VERSION = `${GROUP}/v1`;
 
-const RESOURCES = {
+export const RESOURCES = {
   Role: 'roles',
   ClusterRole: 'clusterroles',
   RoleBinding: 'rolebindings',
