@@ -9,10 +9,8 @@ help: ## tell what can be made
 
 install: node_modules/.installed ## get the packages that package-lock.json names
 
-# What the lock file says, and nothing written to it. Not `npm ci`: that refuses a lock file without the optional packages
-# of other operating systems, which is what npm writes where the registry offers only those of the machine.
 node_modules/.installed: package.json package-lock.json
-	npm install --no-save
+	npm ci
 	@touch $@
 
 build: install ## compile into dist
@@ -22,7 +20,7 @@ run: build ## start everything with an embedded store in .platform; the ready li
 	@bin/platform up $(ARGS)
 
 check: install ## format, types, lint and import boundaries, in under a minute
-	@$(MAKE) --no-print-directory --keep-going format types lint
+	@$(MAKE) --no-print-directory --keep-going format types lint imports
 
 format:
 	@$(BIN)/prettier --check --cache --cache-location .cache/prettier --log-level warn .
@@ -32,6 +30,9 @@ types:
 
 lint:
 	@$(BIN)/eslint --cache --cache-location .cache/eslint --max-warnings 0 services test-e2e
+
+imports:
+	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
 test: build check .cache/etcd/provided .cache/kubectl/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e

@@ -59,6 +59,11 @@ describe('who asks and who may, by flags', function () {
     assert.deepEqual(await statuses(as(), CONFIG_MAPS, '/livez'), [401, 401]);
   });
 
+  it('AlwaysAllow lets everybody do everything where anonymous requests are asked for', async () => {
+    const { as } = await start('--authorization-mode=AlwaysAllow', '--anonymous-auth');
+    assert.deepEqual(await statuses(as(), CONFIG_MAPS, '/livez'), [200, 200]);
+  });
+
   it('AlwaysDeny lets only the first administrators do anything', async () => {
     const { as } = await start('--authorization-mode=AlwaysDeny');
     assert.deepEqual(await statuses(as('bob-token'), CONFIG_MAPS, '/apis'), [403, 403]);

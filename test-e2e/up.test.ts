@@ -345,7 +345,7 @@ describe('apiserver', function () {
   it('needs a serving certificate', async () => {
     const { code, stderr } = await runProgram(['apiserver']);
     assert.equal(code, 2);
-    assert.match(stderr, /^\S+ apiserver: --tls-cert-file is needed\n$/);
+    assert.match(stderr, /^\S+ apiserver: --tls-cert-file or --cert-dir is needed\n$/);
   });
 });
 

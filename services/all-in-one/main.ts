@@ -1,9 +1,10 @@
-import { checkOptions } from '../apiserver/check-options.js';
-import { createLog, type LogLevel } from '../apiserver/log.js';
+import { checkOptions } from '../apiserver/server/check-options.js';
+import { createLog, type LogLevel } from '../machinery/log/log.js';
+import { mayBeAnonymous } from '../apiserver/options/anonymous.js';
 import { commandLine, type ProcessDeps } from '../apiserver/process/command-line.js';
 import { serve } from '../apiserver/process/serve.js';
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
-import { isHost } from './credentials/check.js';
+import { isHost } from '../machinery/pki/hosts.js';
 import { UP_FLAGS } from './options.js';
 import { start } from './start.js';
 
@@ -11,7 +12,8 @@ import { start } from './start.js';
 export async function main(argv: readonly string[], d: ProcessDeps): Promise<number> {
   const parsed = commandLine(d, UP_FLAGS, argv, check);
   if ('exitCode' in parsed) return parsed.exitCode;
-  const { options, warnings } = parsed;
+  const { warnings } = parsed;
+  const options = { ...parsed.options, anonymousAuth: mayBeAnonymous(parsed) };
   const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
   for (const warning of warnings) log.warn(warning);
   return serve(d, {

@@ -1,4 +1,4 @@
-import { API_SERVER_FLAGS } from '../apiserver/options.js';
+import { API_SERVER_FLAGS } from '../apiserver/options/flags.js';
 import type { FlagTable, OptionsOf } from '../machinery/flags/flags.js';
 
 /** The flags of everything in one process: those of the server, and where credentials are concerned a few more. */

@@ -1,8 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import type { Log } from '../apiserver/log.js';
+import type { Log } from '../machinery/log/log.js';
+import { serviceHosts } from '../apiserver/endpoints/service-hosts.js';
 import { localHost, localUrl } from '../apiserver/process/address.js';
 import type { Served } from '../apiserver/process/serve.js';
+import { servingFiles } from '../apiserver/process/serving-certificate.js';
 import { kubeconfigText } from '../client/kubeconfig/write.js';
+import { writeFileAtomically } from '../machinery/files/write-file.js';
+import { traditionalPem } from '../machinery/pki/keys.js';
 import {
   vocabulary as vocabularyOf,
   type Vocabulary,
@@ -12,9 +16,7 @@ import { own, type Ownership } from '../storage/embedded/ownership.js';
 import { isIssuedByOneOf } from './credentials/check.js';
 import { ADMIN, ensureCredentials } from './credentials/credentials.js';
 import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
-import { writeFileAtomically } from './credentials/write-file.js';
 import type { UpOptions } from './options.js';
-import { serviceHosts } from './service-hosts.js';
 
 export interface StartDeps {
   readonly log: Log;
@@ -39,11 +41,12 @@ export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
   }
 }
 
-async function startOwning(o: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
+async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
+  const o = { ...given, ...(await servingFiles(given)) };
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const hosts = [localHost(o.bindAddress), ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
   const [{ startApiServer }] = await Promise.all([
-    import('../apiserver/server.js'), // loaded here, while a thread makes the credentials
+    import('../apiserver/server/server.js'), // loaded here, while a thread makes the credentials
     ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
   ]);
   warnOfStrangeAuthority(o, d.log);
@@ -102,7 +105,7 @@ function putClientConfiguration(o: UpOptions, vocabulary: Vocabulary, server: st
     // Of a certificate that was brought along the authority is not known: what the server shows is trusted as it is.
     authority: o.tlsCertFile === '' ? read('caCert') : readFileSync(o.tlsCertFile, 'utf8'),
     certificate: read('adminCert'),
-    key: read('adminKey'),
+    key: traditionalPem(read('adminKey')),
   });
   const path = pathOf(o.dataDir, 'adminConfig');
   if (read('adminConfig') !== text) writeFileAtomically(path, text, modeOf('adminConfig'));

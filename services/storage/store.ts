@@ -72,8 +72,11 @@ export interface RangeResult {
   readonly kvs: readonly KeyValue[];
   /** Whether entries are left behind `limit`. */
   readonly more: boolean;
-  /** How many entries there are from `from` to the end of the prefix, whatever `limit` says. */
-  readonly count: number;
+  /**
+   * How many entries there are from `from` to the end of the prefix, whatever `limit` says; undefined where the store
+   * would have to walk all of them to tell (a page of an old revision).
+   */
+  readonly count: number | undefined;
 }
 
 export interface StoreEvent {
@@ -112,8 +115,9 @@ export interface WatchHandler {
   /** The watch lost (false) or found again (true) its store. It resumes by itself. */
   connected?(up: boolean): void;
   /**
-   * The watch is over. `compacted`: the next revision to deliver is gone from the store, what was missed cannot be
-   * told. Any other error is a fault that retrying does not heal. Not called after `close()`.
+   * The watch is over. `compacted`: the next revision to deliver is not above the one that history was dropped up to, so
+   * what was missed cannot be told. `replaced`: the store was restored from a copy, or another stands in its place; all
+   * that was read of it before is void. Any other error is a fault that retrying does not heal. Not called after `close()`.
    */
   ended(error: StoreError): void;
 }
@@ -163,8 +167,8 @@ export interface KeyValueStore {
   watch(o: WatchOptions, handler: WatchHandler): StoreWatch;
 
   /**
-   * Drops history up to and including `at`: reads and watches below it fail with `compacted`; the newest value of each
-   * key stays. @throws {StoreError} `compacted` when it is already, `future`.
+   * Drops history up to and including `at`: reads below it fail with `compacted`, and so do watches from it or below (a
+   * deletion at `at` itself may be gone); the newest value of each key stays. @throws {StoreError} `compacted` when it is already, `future`.
    */
   compact(at: Revision, signal: AbortSignal): Promise<void>;
 
@@ -174,6 +178,9 @@ export interface KeyValueStore {
   renewLease(lease: LeaseId, signal: AbortSignal): Promise<void>;
   /** Ends a lease now and deletes its keys. @throws {StoreError} leaseNotFound */
   revokeLease(lease: LeaseId, signal: AbortSignal): Promise<void>;
+
+  /** Whether the store is out of space: it refuses what is to be kept (`noSpace`), and reads, deletes and compacts. */
+  full(signal: AbortSignal): Promise<boolean>;
 
   capabilities(): StoreCapabilities;
 
@@ -186,14 +193,25 @@ export interface KeyValueStore {
  * - `future`: the asked revision has not been written yet
  * - `unavailable`: nobody answered in time, or the answer was lost
  * - `tooLarge`: the store refuses a value or transaction of that size
- * - `noSpace`: the store's quota or disk is full
+ * - `noSpace`: the store's quota or disk is full. etcd keeps a write that finds it full only when it is applied, and refuses
+ *   it all the same: the outcome of the first refused write is unknown
  * - `leaseNotFound`: the lease ended
  * - `denied`: the store refuses these credentials
  * - `closed`: the store was closed
  * - `corrupt`: what is stored cannot be read
+ * - `replaced`: the store has another history than it told before; ends watches only
  */
 export type StoreErrorCode =
-  'compacted' | 'future' | 'unavailable' | 'tooLarge' | 'noSpace' | 'leaseNotFound' | 'denied' | 'closed' | 'corrupt';
+  | 'compacted'
+  | 'future'
+  | 'unavailable'
+  | 'tooLarge'
+  | 'noSpace'
+  | 'leaseNotFound'
+  | 'denied'
+  | 'closed'
+  | 'corrupt'
+  | 'replaced';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -209,9 +227,12 @@ export class StoreError extends Error {
 }
 
 /** Looks through `cause`. */
-export function isStoreError(err: unknown, code: StoreErrorCode): boolean {
+export const isStoreError = (err: unknown, code: StoreErrorCode): boolean => storeErrorOf(err, code) !== undefined;
+
+/** The store's own error within `err`, when it is of this kind. */
+export function storeErrorOf(err: unknown, code: StoreErrorCode): StoreError | undefined {
   for (let e = err; e instanceof Error; e = e.cause) {
-    if (e instanceof StoreError) return e.code === code;
+    if (e instanceof StoreError) return e.code === code ? e : undefined;
   }
-  return false;
+  return undefined;
 }

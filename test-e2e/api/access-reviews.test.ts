@@ -40,6 +40,16 @@ function accessReviews(client: () => Client): void {
       headers,
     });
 
+  it('have nothing to show but themselves', async () => {
+    const as = (view: string): string => `application/json;as=${view};g=meta.platform.io;v=v1`;
+    const spec = { nonResourceAttributes: { path: '/a', verb: 'get' } };
+    for (const view of ['Table', 'PartialObjectMetadata']) {
+      refused(await ask('SelfSubjectAccessReview', spec, '', { accept: as(view) }), 406, 'NotAcceptable');
+      const other = await ask('SelfSubjectAccessReview', spec, '', { accept: `${as(view)}, application/json` });
+      assert.equal(created(other).kind, 'SelfSubjectAccessReview');
+    }
+  });
+
   const wrong: readonly (readonly [what: string, kind: string, spec: object, message: RegExp])[] = [
     ['neither a resource nor a path', 'SubjectAccessReview', { user: 'a' }, /exactly one of nonResourceAttributes/],
     ['both', 'SelfSubjectAccessReview', { resourceAttributes: {}, nonResourceAttributes: {} }, /in combination/],
@@ -52,9 +62,11 @@ function accessReviews(client: () => Client): void {
     });
   }
 
-  it('refuses a question with a name', async () => {
-    const body = review('SelfSubjectAccessReview', { resourceAttributes: {} }, { name: 'q' });
-    refused(await client().post(`${path}/selfsubjectaccessreviews`, body), 422, 'Invalid', /metadata.*must be empty/);
+  it('takes a question with a name, and refuses one that is to be kept', async () => {
+    const ask = (metadata: object): ReturnType<Client['post']> =>
+      client().post(`${path}/selfsubjectaccessreviews`, review('SelfSubjectAccessReview', { resourceAttributes: {} }, metadata)); // prettier-ignore
+    created(await ask({ name: 'q' }));
+    refused(await ask({ labels: { a: 'b' } }), 422, 'Invalid', /metadata.*must be empty except for name/);
   });
 
   it('refuses a local question about another place', async () => {
@@ -143,7 +155,7 @@ function accessReviews(client: () => Client): void {
       assert.equal(reply.code, code, method);
     }
     const patched = await client().patch(`${path}/subjectaccessreviews/a`, {}, MERGE);
-    assert.equal(patched.code, 405);
+    assert.equal(patched.code, 404, 'a review has no path of its own');
   });
 }
 

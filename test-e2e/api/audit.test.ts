@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { runProgram } from '../support/program.js';
 import { scratchDirectory } from '../support/scratch.js';
 import { eventsIn, flagsFor, place, POLICY, until, type ShownEvent } from './tools/audit.js';
 import type { RequestOptions } from './tools/client.js';
+import { Http2Client } from './tools/http2-client.js';
 import { configMap, configMapsIn, created, newNamespace, ok } from './tools/objects.js';
 import { RawConnection, requestHead } from './tools/raw-connection.js';
 import { onServer } from './tools/server.js';
@@ -97,6 +99,21 @@ onServer('the audit in a file', { store: 'embedded', flags: flagsFor(at) }, (ser
       code: 401,
     });
     assert.doesNotMatch(readFileSync(at.log, 'utf8'), /hush-hush/);
+  });
+
+  it('tells of methods that nobody knows under their names', async () => {
+    const h2 = await Http2Client.connect(server().client);
+    for (const method of ['constructor', 'toString', '__proto__', 'BREW', 'TRACE']) {
+      const id = randomUUID();
+      const path = '/api/v1/namespaces/default/configmaps';
+      const { code, headers } = await h2.request(method, path, { headers: { 'audit-id': id } });
+      assert.deepEqual([code, headers.allow], [501, 'GET, HEAD, POST, DELETE'], method);
+      await until(() => about(id).length === 2);
+      for (const event of about(id)) {
+        assert.deepEqual([event.verb, event.objectRef?.['resource']], [method.toLowerCase(), 'configmaps']);
+      }
+    }
+    h2.close();
   });
 
   it('tells of a request that is refused for what it asks, and why', async () => {
@@ -230,6 +247,30 @@ onServer('the audit in a file', { store: 'embedded', flags: flagsFor(at) }, (ser
       ],
     );
     await target.close();
+  });
+
+  it('tells of CONNECT, and of requests that expect what nobody does', async () => {
+    const { client } = server();
+    const expects = requestHead(client, 'GET', '/version', [
+      'Audit-ID: wonders',
+      'Expect: wonders',
+      'Connection: close',
+    ]);
+    const connects = requestHead(client, 'CONNECT', 'example.com:443', ['Audit-ID: connects']);
+    for (const [head, id, codes] of [
+      [expects, 'wonders', '417'],
+      [connects, 'connects', '404|405|501'], // as for any method at a path that is none
+    ] as const) {
+      const raw = await RawConnection.open(client);
+      raw.send(head);
+      const answer = new RegExp(`^HTTP/1\\.1 (${codes}) [^]*"kind":"Status"`).exec(await raw.closed);
+      await until(() => about(id).length === 2);
+      const [, complete] = about(id);
+      assert.deepEqual(
+        [complete?.stage, complete?.responseStatus?.['code']],
+        ['ResponseComplete', Number(answer?.[1])],
+      );
+    }
   });
 
   it('tells of paths, and of those that the policy leaves out nothing', async () => {

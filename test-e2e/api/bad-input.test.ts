@@ -132,7 +132,7 @@ const PLACES: readonly Refusal[] = [
   ['PATCH', PATH, body({}, MERGE), 405, 'MethodNotAllowed'],
   ['DELETE', '/api/v1/configmaps', {}, 405, 'MethodNotAllowed'],
   ['OPTIONS', PATH, {}, 405, 'MethodNotAllowed'],
-  ['PROPFIND', PATH, {}, 405, 'MethodNotAllowed'],
+  ['PROPFIND', PATH, {}, 501, 'NotImplemented'],
   ['DELETE', '/api/v1/namespaces', {}, 405, 'MethodNotAllowed'],
 ];
 

@@ -117,8 +117,19 @@ function approval(server: Server): void {
     const at = await newRequest(client);
     const both = decide(condition('Approved'), condition('Denied'));
     refused(await client.patch(at, both), 422, 'Invalid', /mutually exclusive/);
-    const unknown = await client.patch(at, decide(condition('Maybe')));
-    refused(unknown, 422, 'Invalid', /status.conditions\[0\].type: Unsupported value: "Maybe"/);
+    const checked = decide(condition('Checked', { status: 'Unknown' }));
+    const { status, metadata } = ok(await client.patch(at, { ...checked, metadata: { labels: { by: 'checker' } } }));
+    const { conditions } = status as { conditions: readonly { type: string; status: string }[] };
+    assert.deepEqual(
+      [conditions.map((c) => [c.type, c.status]), metadata.labels],
+      [[['Checked', 'Unknown']], { by: 'checker' }],
+    );
+    refused(
+      await client.patch(at, decide(condition(''))),
+      422,
+      'Invalid',
+      /status.conditions\[0\].type: Required value/,
+    );
     const twice = await client.put(at, { ...ok(await client.get(at)), ...decide(condition('Denied'), condition('Denied')) }); // prettier-ignore
     refused(twice, 422, 'Invalid', /Duplicate value: "Denied"/);
     const untrue = await client.patch(at, decide(condition('Approved', { status: 'False' })));

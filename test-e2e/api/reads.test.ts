@@ -260,7 +260,6 @@ const MALFORMED: readonly (readonly [string, RegExp])[] = [
   ['resourceVersion=1&resourceVersionMatch=Wrong', /resourceVersionMatch/],
   ['resourceVersion=1&resourceVersionMatch=exact', /resourceVersionMatch/],
   ['limit=abc', /limit/],
-  ['limit=-1', /limit/],
   ['limit=1e3', /limit/],
   ['limit=99999999999999999999', /limit/],
   ['continue=garbage', /continue/],
@@ -301,8 +300,19 @@ function continueTokens(server: () => TestServer): void {
       [first, second],
       [second, first],
     ] as const) {
-      const token = ok(await listOf(client, configMapsIn(other), { limit: '1' })).metadata.continue ?? '';
+      const tokenOf = async (path: string): Promise<string> =>
+        ok(await listOf(client, path, { limit: '1' })).metadata.continue ?? '';
+      const token = await tokenOf(configMapsIn(mine));
       const parts = decoded(token);
+      const others = [configMapsIn(other), '/api/v1/configmaps'];
+      for (const path of others) {
+        const moved = { limit: '1', continue: await tokenOf(path) };
+        refused(await listOf(client, configMapsIn(mine), moved), 400, 'BadRequest', /another collection/);
+      }
+      for (const select of [{ labelSelector: '!x' }, { fieldSelector: 'metadata.name!=c' }]) {
+        const moved = { limit: '1', continue: token, ...select };
+        refused(await listOf(client, configMapsIn(mine), moved), 400, 'BadRequest', /another collection/);
+      }
       const starts = ['../secrets/x', '', '/', `${other}/`, 'a', 'zzz', 'a'.repeat(3000), '\0', `${mine}/../x`];
       for (const tampered of [token, ...starts.map((start) => encoded({ ...parts, start }))]) {
         const reply = await listOf(client, configMapsIn(mine), { limit: '5', continue: tampered });

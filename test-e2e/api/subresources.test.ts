@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
-import type { Client } from './tools/client.js';
-import { JSON_PATCH } from './tools/client.js';
+import type { Client, Reply } from './tools/client.js';
+import { JSON_PATCH, MERGE } from './tools/client.js';
+import type { Document } from './tools/document.js';
 import { created, deployment, deploymentsIn, newNamespace, ok, pod, refused } from './tools/objects.js';
 import { onBothStores, type TestServer } from './tools/server.js';
 import { SIGNING_REQUEST } from './tools/signing-request.js';
@@ -11,6 +12,11 @@ type Server = () => TestServer;
 const words = vocabulary('platform');
 const podsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 const budgetsIn = (namespace: string): string => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+
+interface ScaleTable {
+  readonly columnDefinitions: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: Document }[];
+}
 
 function scales(server: Server): void {
   it('shows replicas wanted and seen, and the selector as text', async () => {
@@ -22,6 +28,32 @@ function scales(server: Server): void {
     assert.deepEqual([scale.kind, scale.apiVersion], ['Scale', 'autoscaling/v1']);
     assert.deepEqual([scale.spec, scale.status], [{ replicas: 2 }, { replicas: 1, selector: 'app=d' }]);
     assert.deepEqual([scale.metadata.name, scale.metadata.uid], ['d', metadata.uid]);
+  });
+
+  it('is shown as a row, and as metadata alone', async () => {
+    const { client } = server();
+    const path = deploymentsIn(await newNamespace(client));
+    const { metadata } = created(await client.post(path, deployment('d', { replicas: 2 })));
+    const as = (view: string, query = ''): Promise<Reply> =>
+      client.get(`${path}/d/scale${query}`, { accept: `application/json;as=${view};g=${words.metaGroup};v=v1` });
+    const table = ok(await as('Table')) as unknown as ScaleTable;
+    const columns = table.columnDefinitions.map(({ name, type }) => `${name} ${type}`);
+    assert.deepEqual(columns, ['Name string', 'Desired integer', 'Available integer', 'Age string']);
+    const [row] = table.rows;
+    assert.deepEqual([table.rows.length, row?.cells.slice(0, 3)], [1, ['d', 2, 0]]);
+    assert.deepEqual([row?.object.kind, row?.object.metadata.uid], ['PartialObjectMetadata', metadata.uid]);
+    const whole = ok(await as('Table', '?includeObject=Object')) as unknown as ScaleTable;
+    assert.equal(whole.rows[0]?.object.kind, 'Scale');
+    refused(await as('Table', '?includeObject=All'), 400, 'BadRequest', /includeObject/);
+    const partial = ok(await as('PartialObjectMetadata'));
+    assert.deepEqual([partial.kind, partial.metadata.uid, partial.spec], ['PartialObjectMetadata', metadata.uid, undefined]); // prettier-ignore
+    const patched = await client.request('PATCH', `${path}/d/scale`, {
+      body: { spec: { replicas: 3 } },
+      type: MERGE,
+      headers: { accept: `application/json;as=Chart;g=${words.metaGroup};v=v1` },
+    });
+    refused(patched, 406, 'NotAcceptable');
+    assert.deepEqual(ok(await client.get(`${path}/d/scale`)).spec, { replicas: 2 });
   });
 
   it('is written with PUT and every kind of patch, and moves the generation', async () => {
@@ -36,6 +68,32 @@ function scales(server: Server): void {
     ok(await client.patch(`${path}/d/scale`, replace, JSON_PATCH));
     const object = ok(await client.get(`${path}/d`));
     assert.deepEqual([object.spec['replicas'], object.metadata.generation], [5, 4]);
+  });
+
+  it('is applied: the replicas are owned through it, and contested', async () => {
+    const { client } = server();
+    const path = deploymentsIn(await newNamespace(client));
+    created(await client.post(`${path}?fieldManager=creator`, deployment('d', { replicas: 2 })));
+    const config = (spec: object): object => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec }); // prettier-ignore
+    const apply = (spec: object, query = ''): Promise<Reply> =>
+      client.patch(`${path}/d/scale?fieldManager=scaler${query}`, config(spec), 'application/apply-patch+yaml');
+    refused(await apply({ replicas: 5 }), 409, 'Conflict', /creator.*spec\.replicas/s);
+    assert.deepEqual(ok(await apply({ replicas: 5 }, '&force=true&dryRun=All')).spec, { replicas: 5 });
+    assert.equal(ok(await client.get(`${path}/d`)).spec['replicas'], 2);
+    const scaled = ok(await apply({ replicas: 5 }, '&force=true'));
+    assert.deepEqual([scaled.kind, scaled.spec], ['Scale', { replicas: 5 }]);
+    const { spec, metadata } = ok(await client.get(`${path}/d`));
+    assert.equal(spec['replicas'], 5);
+    const [entry] = (metadata['managedFields'] as readonly Record<string, unknown>[]).filter((e) => e['manager'] === 'scaler'); // prettier-ignore
+    assert.deepEqual(
+      [entry?.['operation'], entry?.['subresource'], entry?.['fieldsV1']],
+      ['Apply', 'scale', { 'f:spec': { 'f:replicas': {} } }],
+    );
+    assert.deepEqual(ok(await apply({ replicas: 6 })).spec, { replicas: 6 });
+    refused(await apply({ replicas: -1 }), 422, 'Invalid', /spec\.replicas/);
+    refused(await apply({ replicas: 1, colour: 1 }), 400, 'BadRequest', /spec\.colour: field not declared in schema/);
+    refused(await client.patch(`${path}/d/scale`, config({}), 'application/apply-patch+yaml'), 422, 'Invalid', /fieldManager/); // prettier-ignore
+    refused(await client.patch(`${path}/nothing/scale?fieldManager=m`, { ...config({ replicas: 1 }), metadata: { name: 'nothing' } }, 'application/apply-patch+yaml'), 404, 'NotFound'); // prettier-ignore
   });
 
   it('refuses what is negative, old, for another, or no scale', async () => {

@@ -1,12 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FlagError, parseFlags, type FlagTable } from '../../services/machinery/flags/flags.js';
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
 import { BINDINGS, decisionMicros, getWithRights } from './access.js';
 import type { Target } from './connection.js';
-import { residentBytes, start, type Started } from './processes.js';
+import { cpuMicros, residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
 import { storeLimit } from './store-limit.js';
 
@@ -30,6 +31,8 @@ interface Row {
 }
 
 const PLATFORM = join(dirname(fileURLToPath(import.meta.url)), '../../../bin/platform');
+/** The server's clock of processor time ticks a hundred times a second. */
+const IDLE_MS = 20_000;
 const BARE = join(dirname(fileURLToPath(import.meta.url)), 'bare-server.js');
 
 async function measureStore(store: string, o: { seconds: number; only: string }): Promise<Row[]> {
@@ -51,8 +54,11 @@ async function measureStore(store: string, o: { seconds: number; only: string })
       rows.push(await measure(store, scenario, subject, limitOf));
       process.stdout.write(`${render(rows.slice(-1))}\n`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await sleep(3_000);
     rows.push(row(store, 'resident memory, idle after the run', 'MB', residentBytes(platform.pid) / 1e6));
+    const before = cpuMicros(platform.pid);
+    await sleep(IDLE_MS);
+    rows.push(row(store, 'processor time, idle', '% of one', (cpuMicros(platform.pid) - before) / (IDLE_MS * 10)));
     await bare.stop();
     if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
     await platform.stop();
@@ -145,7 +151,7 @@ function render(rows: readonly Row[]): string {
       const times = r.p50Ms === undefined ? '' : `p50 ${r.p50Ms.toFixed(1)} ms, p99 ${(r.p99Ms ?? 0).toFixed(1)} ms`;
       const cpu = r.cpuMicros === undefined ? '' : `${r.cpuMicros.toFixed(0)} us cpu`;
       const value = r.value < 100 ? r.value.toFixed(2) : r.value.toFixed(0);
-      return `${r.store.padEnd(9)} ${r.scenario.padEnd(43)} ${value.padStart(8)} ${r.unit.padEnd(9)} ${limit.padEnd(34)} ${times} ${cpu}`;
+      return `${r.store.padEnd(9)} ${r.scenario.padEnd(58)} ${value.padStart(8)} ${r.unit.padEnd(9)} ${limit.padEnd(34)} ${times} ${cpu}`;
     })
     .join('\n');
 }

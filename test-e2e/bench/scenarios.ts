@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop, type Measured } from './load.js';
@@ -138,6 +139,49 @@ const viewedList = (view: string, accept: string): Scenario => ({
   run: reading(`as ${view}`, () => `${COLLECTION}?resourceVersion=0`, accept),
 });
 
+/** Updates a second that go on beside reads: what was joined or encoded for a read does not serve the next one. */
+const WRITES_BESIDE = 200;
+
+/** The same scenario with writes going on. The limit is what it was: a bare server has nothing to be written. */
+const whileWritten = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  name: `${scenario.name}, ${WRITES_BESIDE} writes/s`,
+  run: async (s) => {
+    const over = new AbortController();
+    const writing = writePaced(s.target, over.signal);
+    try {
+      return await scenario.run(s);
+    } finally {
+      over.abort();
+      await writing;
+    }
+  },
+});
+
+/** Changes the 5,000 objects one after the other, each in its turn of the clock, and leaves their labels as they are. */
+async function writePaced(target: Target, signal: AbortSignal): Promise<void> {
+  const connection = await Connection.open(target);
+  const from = performance.now();
+  for (let n = 0; !signal.aborted; n++) {
+    const at = (n * 7919) % OBJECTS;
+    const body = configMap(nameOf(at), at % 10, String(++salt));
+    const { code } = await connection.ask(request('PUT', `${COLLECTION}/${nameOf(at)}`, { body }));
+    if (code !== 200) throw new Error(`A write beside reads was answered with ${code}`);
+    const early = (n * 1000) / WRITES_BESIDE - (performance.now() - from);
+    if (early > 0) await sleep(early, undefined, { signal }).catch(() => undefined);
+  }
+  connection.close();
+}
+
+const AS_TABLE = viewedList('Table', `application/json;as=Table;g=${words.metaGroup};v=v1`);
+const BY_LABEL: Scenario = {
+  name: 'by label, 500 of 5,000, resourceVersion=0',
+  unit: '/s',
+  value: perSecond,
+  limit: bareSized('label'),
+  run: reading('label', () => `${COLLECTION}?labelSelector=group%3D3&resourceVersion=0`),
+};
+
 /** A patch of one object, beside a plain update. */
 const patching = (name: string, type: string, query: string, body: (n: number) => object): Scenario => ({
   name,
@@ -154,9 +198,10 @@ const patching = (name: string, type: string, query: string, body: (n: number) =
 export const SCENARIOS: readonly Scenario[] = [
   fullList(''),
   fullList('?resourceVersion=0'),
-  viewedList('Table', `application/json;as=Table;g=${words.metaGroup};v=v1`),
+  AS_TABLE,
   viewedList('PartialObjectMetadataList', `application/json;as=PartialObjectMetadataList;g=${words.metaGroup};v=v1`),
   viewedList('Protobuf', words.protobufMediaType),
+  ...[fullList('?resourceVersion=0'), AS_TABLE, BY_LABEL].map(whileWritten),
   {
     name: 'create',
     unit: '/s',
@@ -185,13 +230,7 @@ export const SCENARIOS: readonly Scenario[] = [
     limit: bareSized('page'),
     run: reading('page', () => `${COLLECTION}?limit=500`),
   },
-  {
-    name: 'by label, 500 of 5,000, resourceVersion=0',
-    unit: '/s',
-    value: perSecond,
-    limit: bareSized('label'),
-    run: reading('label', () => `${COLLECTION}?labelSelector=group%3D3&resourceVersion=0`),
-  },
+  BY_LABEL,
   {
     name: 'update',
     unit: '/s',

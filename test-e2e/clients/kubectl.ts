@@ -19,12 +19,14 @@ function skipWithoutKubectl(context: Mocha.Context): void {
 export interface KubectlSuite {
   readonly vocabulary: 'platform' | 'kubernetes';
   readonly store: 'embedded' | 'etcd';
+  /** More flags of the server. */
+  readonly flags?: readonly string[];
 }
 
 /** Defines tests of kubectl against one server, which is started once for all of them. */
 export function withKubectl(
   title: string,
-  { vocabulary, store }: KubectlSuite,
+  { vocabulary, store, flags = [] }: KubectlSuite,
   define: (kubectl: () => Kubectl) => void,
 ): void {
   describe(`kubectl ${Kubectl.version() ?? '(none)'} ${title} on --vocabulary=${vocabulary} --store=${store}`, function () {
@@ -35,7 +37,12 @@ export function withKubectl(
     before(async function () {
       skipWithoutKubectl(this);
       etcd = store === 'etcd' ? await startEtcd() : undefined;
-      server = await startPlatform({ vocabulary, store, ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }) });
+      server = await startPlatform({
+        vocabulary,
+        store,
+        args: flags,
+        ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }),
+      });
       kubectl = new Kubectl(server.kubeconfig);
     });
     after(async () => {

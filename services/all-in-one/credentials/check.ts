@@ -34,10 +34,6 @@ export function endsSoon(cert: X509Certificate, now: Date): boolean {
   return Date.parse(cert.validFrom) > now.getTime() || Date.parse(cert.validTo) - now.getTime() < RENEW_BEFORE_MS;
 }
 
-/** Whether a certificate can be made out to `text`: an address, a host name, or a wildcard. */
-export const isHost = (text: string): boolean =>
-  isIP(text) !== 0 || (text.length <= 253 && /^(?:\*\.)?[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?$/i.test(text));
-
 function covers(cert: X509Certificate, host: string): boolean {
   if (isIP(host) !== 0) return cert.checkIP(host) !== undefined;
   const names = (cert.subjectAltName ?? '').toLowerCase().split(', ');

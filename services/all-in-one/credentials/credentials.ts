@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Log } from '../../apiserver/log.js';
-import { isHost } from './check.js';
+import type { Log } from '../../machinery/log/log.js';
+import { machineHosts } from '../../machinery/pki/hosts.js';
 import { nameOf, textOf, type CredentialFile } from './files.js';
-import type { LeafRequest } from './issue.js';
+import type { LeafRequest } from '../../machinery/pki/issue.js';
 import type { MakeRequest } from './make.js';
 import { isEmpty, planOf, type Leaf, type Plan, type Texts } from './plan.js';
 
@@ -36,8 +35,8 @@ const KEPT = [
 /**
  * Makes the credentials that are missing, or that no longer serve, in `directory`.
  *
- * The work is done in a thread of its own: loading the certificate library takes a tenth of a second of one core, in
- * which the caller can load the server.
+ * The work is done in a thread of its own: it takes some 40 ms, most of them waiting for the disk, in which the caller can
+ * load the server.
  *
  * @throws {Error} In one line, when a file cannot be used, read or written.
  */
@@ -54,7 +53,7 @@ export async function ensureCredentials(o: CredentialOptions): Promise<void> {
 
 function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record<Leaf, Omit<LeafRequest, 'key'>>> {
   const services = vocabulary.serviceHostNames;
-  const names = ['localhost', '127.0.0.1', '::1', ...ownName(), ...services, `${services.at(-1) ?? ''}.cluster.local`];
+  const names = [...machineHosts(), ...services, `${services.at(-1) ?? ''}.cluster.local`];
   return {
     serving: {
       commonName: vocabulary.serverName,
@@ -64,9 +63,6 @@ function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record
     admin: { organization: ADMIN_GROUP, commonName: ADMIN, hosts: [], usage: 'clientAuth' },
   };
 }
-
-/** The machine's name, when it can stand in a certificate. */
-const ownName = (): string[] => [hostname()].filter((name) => isHost(name));
 
 const wantedOf = ({
   organization,

@@ -1,7 +1,14 @@
 import { pathOf, modeOf, type CredentialFile } from './files.js';
-import { issueAuthority, issueLeaf, newKey, publicHalf, type Authority, type LeafRequest } from './issue.js';
+import {
+  issueAuthority,
+  issueLeaf,
+  newKey,
+  publicHalf,
+  type Authority,
+  type LeafRequest,
+} from '../../machinery/pki/issue.js';
 import type { Leaf, Plan, Texts } from './plan.js';
-import { syncDirectory, writeFileAtomically } from './write-file.js';
+import { syncDirectory, writeFileAtomically } from '../../machinery/files/write-file.js';
 
 export interface MakeRequest {
   readonly directory: string;
@@ -24,7 +31,7 @@ export async function make(r: MakeRequest, now: Date): Promise<void> {
   await Promise.all(
     (Object.keys(r.plan.leaves) as Leaf[]).map(async (leaf) => {
       const key = await newKey();
-      const cert = await issueLeaf({ ...r.leaves[leaf], key }, authority, now);
+      const cert = issueLeaf({ ...r.leaves[leaf], key }, authority, now);
       put(LEAF_FILES[leaf].key, key);
       put(LEAF_FILES[leaf].cert, cert);
     }),
@@ -45,7 +52,7 @@ async function makeAuthority(
   const { caCert = '', caKey = '' } = texts;
   if (plan.authority === undefined) return { cert: caCert, key: caKey };
   const key = plan.authority.how === 'new' ? await newKey() : caKey;
-  const cert = await issueAuthority({ key, commonName: authorityName, previous: texts.caCert }, now);
+  const cert = issueAuthority({ key, commonName: authorityName, previous: texts.caCert }, now);
   if (plan.authority.how === 'new') put('caKey', key);
   put('caCert', cert);
   return { cert, key };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { issueAuthority, issueLeaf, newKey, publicHalf, type Authority } from './issue.js';
+import { issueAuthority, issueLeaf, newKey, publicHalf, type Authority } from '../../machinery/pki/issue.js';
 import { isEmpty, planOf, type Texts } from './plan.js';
 
 const NOW = new Date('2030-06-01T00:00:00Z');
@@ -17,12 +17,12 @@ describe('planOf()', () => {
 
   const serving = async (hosts: readonly string[], by: Authority, now: Date): Promise<Texts> => {
     const key = await newKey();
-    const cert = await issueLeaf({ key, commonName: 'server', hosts, usage: 'serverAuth' }, by, now);
+    const cert = issueLeaf({ key, commonName: 'server', hosts, usage: 'serverAuth' }, by, now);
     return { servingKey: key, servingCert: cert };
   };
   const newAuthority = async (now: Date): Promise<Authority> => {
     const key = await newKey();
-    return { key, cert: await issueAuthority({ key, commonName: 'ca', previous: undefined }, now) };
+    return { key, cert: issueAuthority({ key, commonName: 'ca', previous: undefined }, now) };
   };
 
   before(async () => {
@@ -41,7 +41,7 @@ describe('planOf()', () => {
       caCert: authority.cert,
       ...(await serving(HOSTS, authority, NOW)),
       adminKey,
-      adminCert: await issueLeaf(admin, authority, NOW),
+      adminCert: issueLeaf(admin, authority, NOW),
       serviceAccountKey,
       serviceAccountPublic: publicHalf(serviceAccountKey),
     };

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { UserInfo } from '../pipeline/request.js';
+import type { UserInfo } from '../request/request.js';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 

@@ -1,5 +1,5 @@
 import type { AuditMetrics } from '../metrics/audit-metrics.js';
-import type { OnLost, PluginName } from './types.js';
+import type { OnLost } from './types.js';
 
 /** How often the log tells of one backend: where one event is lost, thousands may follow. */
 const TELL_EVERY_MS = 10_000;
@@ -14,7 +14,7 @@ export class Losses {
   readonly #metrics: Pick<AuditMetrics, 'lost'>;
   readonly #log: { error(message: string, keys?: object): void };
   readonly #nowMs: () => number;
-  readonly #untold = new Map<PluginName, Untold>();
+  readonly #untold = new Map<Parameters<OnLost>[0], Untold>();
 
   constructor(
     metrics: Pick<AuditMetrics, 'lost'>,

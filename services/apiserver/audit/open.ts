@@ -1,9 +1,9 @@
 import type { Catalog } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import type { AuditMetrics } from '../metrics/audit-metrics.js';
-import type { ApiServerOptions } from '../options.js';
-import type { Context, Stage } from '../pipeline/request.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import type { Context, Stage } from '../request/request.js';
 import { Batching } from './backends/batching.js';
 import { blocking } from './backends/blocking.js';
 import { both } from './backends/both.js';
@@ -15,7 +15,7 @@ import { Losses } from './losses.js';
 import { decideBy } from './policy/decide.js';
 import { auditVersion, readPolicy } from './policy/read.js';
 import { auditing, tellRefused, type AuditStageDeps } from './stage.js';
-import type { AuditBackend, OnLost, Sink } from './types.js';
+import { ENCODER, type AuditBackend, type OnLost, type Sink } from './types.js';
 
 /** The audit of a server. */
 export interface Audit {
@@ -68,6 +68,7 @@ export async function openAudit(o: ApiServerOptions, d: AuditDeps): Promise<Audi
       clock: microClock(),
       readProtobuf: protobufReader(d.catalog),
       onEvent: () => d.metrics.event(),
+      onUnencodable: (err) => onLost(ENCODER, 1, err),
     },
     onLevel: (level) => d.metrics.level(level),
     onRejected: () => d.metrics.rejected(),
@@ -92,7 +93,7 @@ const STRICT = 'blocking-strict';
 
 async function backendOf(o: ApiServerOptions, d: AuditDeps, onLost: OnLost): Promise<AuditBackend> {
   const opened: AuditBackend[] = [];
-  if (o.auditWebhookConfigFile !== '') opened.push(webhookBackend(o, await openWebhook(o, d), onLost));
+  if (o.auditWebhookConfigFile !== '') opened.push(webhookBackend(o, await openWebhook(o, d, onLost), onLost));
   try {
     if (o.auditLogPath !== '') opened.push(logBackend(o, await openLog(o, d.log), onLost));
   } catch (err) {
@@ -141,7 +142,7 @@ function webhookBackend(o: ApiServerOptions, sink: Sink, onLost: OnLost): AuditB
 }
 
 /** Loaded only here: most servers have no such service. */
-async function openWebhook(o: ApiServerOptions, { vocabulary, log }: AuditDeps): Promise<Sink> {
+async function openWebhook(o: ApiServerOptions, { vocabulary, log }: AuditDeps, onLost: OnLost): Promise<Sink> {
   const [{ openRemoteService }, { Webhook }] = await Promise.all([
     import('../../client/remote/open.js'),
     import('./backends/webhook.js'),
@@ -151,5 +152,6 @@ async function openWebhook(o: ApiServerOptions, { vocabulary, log }: AuditDeps):
     service: openRemoteService(o.auditWebhookConfigFile, options),
     apiVersion: auditVersion(vocabulary),
     initialBackoffMs: o.auditWebhookInitialBackoffMs,
+    onLost,
   });
 }

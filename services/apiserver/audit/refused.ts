@@ -1,5 +1,5 @@
 import { peerOf } from '../authentication/certificates/peer.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 
 /** Which kinds of credentials a request carried that nobody knows; never one of them. */
 export function attempted(ctx: Context): string {

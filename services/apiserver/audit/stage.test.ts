@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { forbidden, notFound, StatusError } from '../../machinery/meta/status.js';
 import { protobufStatus, respondJson } from '../http/respond.js';
-import { annotate, type Context } from '../pipeline/request.js';
+import { annotate, type Context } from '../request/request.js';
 import { Gathering } from './testing/gathering.js';
 import { answer, BOB, endPlay, json, play, PODS, refuse, stagesOf, type Handler, type Scene } from './testing/play.js';
 import type { StageName } from './types.js';

@@ -1,5 +1,5 @@
 import { StatusError } from '../../machinery/meta/status.js';
-import type { Context, Stage } from '../pipeline/request.js';
+import type { Context, Stage } from '../request/request.js';
 import { AUDIT_ID_HEADER, auditIdOf } from './event/audit-id.js';
 import { asker, RequestRecord, type Origin, type RecordDeps, type Shown } from './event/record.js';
 import { shownUri } from './event/request-uri.js';

@@ -33,5 +33,8 @@ export interface AuditBackend {
   close(): Promise<void>;
 }
 
+/** Events that no backend is told of: they cannot be written down. */
+export const ENCODER = 'encoder';
+
 /** Told of events that were lost, before anybody who waits for them goes on. */
-export type OnLost = (plugin: PluginName, events: number, err: unknown) => void;
+export type OnLost = (plugin: PluginName | typeof ENCODER, events: number, err: unknown) => void;

@@ -1,4 +1,4 @@
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 import type { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator } from './types.js';
 
@@ -11,7 +11,7 @@ export const bearer = (tokens: TokenReviewer): Authenticator => ({
   authenticate: (ctx: Context) => {
     const { authorization } = ctx.req.headers;
     if (authorization === undefined || !isBearer(authorization)) return undefined;
-    return tokens.authenticate(authorization.slice(SCHEME.length).trim());
+    return tokens.authenticate(authorization.slice(SCHEME.length).trim(), undefined, ctx.state);
   },
 });
 

@@ -89,8 +89,8 @@ const textsOf =
 /** An expiration that cannot be read is one that has passed. */
 function expiry(text: string): number {
   if (text === '') return Infinity;
-  const time = canonicalTime(text, 'microsecond');
-  return typeof time === 'string' ? Date.parse(time) : -Infinity;
+  const isTime = typeof canonicalTime(text, 'second') === 'string';
+  return isTime ? Date.parse(text.replace(',', '.')) : -Infinity; // with its fraction
 }
 
 /** undefined when one of them is none of ours: then the token is good for nothing, as nobody meant it to have less. */

@@ -1,4 +1,4 @@
-import { setOwn } from '../../machinery/codec/own.js';
+import { setOwn } from '../../machinery/meta/own.js';
 
 /** Notes a value of a user's attribute whose key came in the name of a header: percent-encoded, and in any case. */
 export function addExtra(extra: Record<string, string[]>, encoded: string, value: string): void {

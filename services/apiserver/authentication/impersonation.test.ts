@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Attributes, Authorizer, ResourceAttributes } from '../authorization/types.js';
-import type { UserInfo } from '../pipeline/request.js';
+import type { UserInfo } from '../request/request.js';
 import { startScene, type Reply, type Scene } from './testing/scene.js';
 import type { Authenticator } from './types.js';
 

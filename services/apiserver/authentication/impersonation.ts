@@ -2,9 +2,9 @@ import { badRequest } from '../../machinery/meta/status.js';
 import type { Authorize } from '../authorization/stage.js';
 import type { ResourceAttributes } from '../authorization/types.js';
 import { headersOf, removeHeaders } from '../http/headers.js';
-import type { Context, Stage, UserInfo } from '../pipeline/request.js';
+import type { Context, Stage, UserInfo } from '../request/request.js';
 import { addExtra } from './extra.js';
-import { ANONYMOUS, AUTHENTICATED_GROUP } from './types.js';
+import { ANONYMOUS, AUTHENTICATED_GROUP } from '../request/users.js';
 
 const PREFIX = 'impersonate-';
 const EXTRA_PREFIX = 'impersonate-extra-';
@@ -20,7 +20,8 @@ export const impersonation =
   async (ctx, next) => {
     const wanted = wantedOf(ctx);
     if (wanted !== undefined) {
-      for (const attributes of rightsFor(wanted, authenticationGroup)) await authorize(ctx.state.user, attributes);
+      for (const attributes of rightsFor(wanted, authenticationGroup))
+        await authorize(ctx.state.user, attributes, ctx.state);
       ctx.state.impersonator = ctx.state.user;
       ctx.state.user = userOf(wanted);
     }

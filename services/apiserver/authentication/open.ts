@@ -1,7 +1,6 @@
-import type { Core } from '../core.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
-import type { ApiServerOptions } from '../options.js';
+import type { ApiServerOptions } from '../options/flags.js';
 import { bearer } from './bearer.js';
 import { bootstrapTokens } from './bootstrap-tokens.js';
 import { Authorities } from './certificates/authorities.js';
@@ -10,7 +9,7 @@ import { PeerCertificates } from './certificates/peer.js';
 import { requestHeaders } from './certificates/request-header.js';
 import { audiencesOf } from './service-accounts/audiences.js';
 import type { IssuerDocuments } from './service-accounts/issuer-documents.js';
-import { openServiceAccounts } from './service-accounts/open.js';
+import { openServiceAccounts, type StoredObjects } from './service-accounts/open.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, TokenAuthenticator } from './types.js';
@@ -29,8 +28,7 @@ export interface AuthenticationParts {
   readonly log: Log;
   /** Ends with the server. */
   readonly signal: AbortSignal;
-  /** Where objects are that are credentials, or that credentials name. */
-  readonly core: Pick<Core, 'vocabulary' | 'resources' | 'reader'>;
+  readonly core: StoredObjects;
   readonly metrics: WebhookMetrics;
 }
 

@@ -1,12 +1,12 @@
+import { repeat } from '../../machinery/loop/repeat.js';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isJsonObject } from '../../machinery/codec/own.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import type { Log } from '../log.js';
-import type { ApiServerOptions } from '../options.js';
+import type { Log } from '../../machinery/log/log.js';
+import type { ApiServerOptions } from '../options/flags.js';
 import type { ResourceTable } from '../registry/resources.js';
 import { settle } from '../registry/settle.js';
 import type { WriteDecision, Writer } from '../registry/writer.js';
@@ -31,13 +31,13 @@ type Data = Readonly<Record<string, string>>;
  */
 export async function publishTrust(o: ApiServerOptions, d: TrustDeps, log: Log, signal: AbortSignal): Promise<void> {
   if (o.clientCaFile === '' && o.requestHeaderClientCaFile === '') return;
-  while (!signal.aborted) {
-    await publishOnce(o, d).catch((err: unknown) => log.warn('Authorities of clients could not be published', { err }));
-    await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const round = async (): Promise<number> => {
+    await publish(d, await trustOf(o));
+    return EVERY_MS;
+  };
+  const onFailure = (err: unknown): void => log.warn('Authorities of clients could not be published', { err });
+  await repeat({ round, onFailure, retry: { leastMs: 1_000, mostMs: EVERY_MS } }, signal);
 }
-
-const publishOnce = async (o: ApiServerOptions, d: TrustDeps): Promise<void> => publish(d, await trustOf(o));
 
 /** @throws {Error} for a file that cannot be read */
 async function trustOf(o: ApiServerOptions): Promise<Data> {

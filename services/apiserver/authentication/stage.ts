@@ -2,8 +2,9 @@ import { StatusError } from '../../machinery/meta/status.js';
 import { notSettled, type Settled } from '../authorization/starting.js';
 import { addWarnings } from '../http/warnings.js';
 import type { AccessMetrics } from '../metrics/access-metrics.js';
-import { annotate, type Context, type Stage, type UserInfo } from '../pipeline/request.js';
-import { ANONYMOUS, AUTHENTICATED_GROUP, SpeakerRefused, type Authenticator, type Identity } from './types.js';
+import { annotate, type Context, type Stage, type UserInfo } from '../request/request.js';
+import { SpeakerRefused, type Authenticator, type Identity } from './types.js';
+import { ANONYMOUS, AUTHENTICATED_GROUP } from '../request/users.js';
 
 export interface AuthenticationDeps {
   readonly authenticators: readonly Authenticator[];

@@ -14,7 +14,7 @@ describe('tokenFile()', () => {
   };
   const ask = (text: string, token: string): unknown => of(text).authenticateToken(token, ['us']);
 
-  for (const line of ['token', 'token,', ',name,1', '"",name']) {
+  for (const line of ['token', 'token,', 'token,name', 'token,"a,b"', ',name,1', '"",name,1']) {
     it(`refuses the line ${JSON.stringify(line)} and says where it is`, () => {
       assert.throws(() => of(`a,b,c\n${line}\n`), /tokens\.csv:2: a line is/);
     });

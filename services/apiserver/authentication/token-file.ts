@@ -19,8 +19,8 @@ function parseTokenFile(text: string, path: string): Map<string, Identity> {
   const users = new Map<string, Identity>();
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [token = '', name = '', uid = '', groups = ''] = columns(line);
-    if (token === '' || name === '')
+    const [token = '', name = '', uid, groups = ''] = columns(line);
+    if (token === '' || name === '' || uid === undefined)
       throw new Error(`${path}:${i + 1}: a line is token,user,uid and optionally "groups"`);
     const named = groups.split(',').map((g) => g.trim());
     users.set(digest(token), { user: { name, uid, groups: named.filter((g) => g !== ''), extra: {} } });

@@ -1,3 +1,4 @@
+import type { Asker } from '../http/turns.js';
 import type { Identity, TokenAuthenticator } from './types.js';
 
 /** Longest token that anybody looks at, in characters; headers are bound as well, the bodies of reviews are longer. */
@@ -6,6 +7,13 @@ const MAX_TOKEN_LENGTH = 64 * 1024;
 /** A token that nobody knows, or that is no good. Does not hold it. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
+}
+
+/** What is to be found out, and for whom. */
+interface Asked {
+  readonly token: string;
+  readonly audiences: readonly string[];
+  readonly asker: Asker | undefined;
 }
 
 /** Everybody who knows tokens, for requests and for reviews of tokens alike. */
@@ -28,21 +36,23 @@ export class TokenReviewer {
    * The first authenticator that knows the token decides.
    *
    * @param audiences Whom the token has to be meant for, one of them at least; by default this server.
+   * @param asker Who waits for the answer.
    * @returns With `audiences`: those of the wanted ones that it is meant for; never empty, unless the server has none.
    * @throws {TokenRefused}
    */
-  authenticate(token: string, audiences = this.#own): Promise<Identity> | Identity {
+  authenticate(token: string, audiences = this.#own, asker?: Asker): Promise<Identity> | Identity {
     if (token === '' || token.length > MAX_TOKEN_LENGTH) throw new TokenRefused('The token has no usable length');
-    return this.#ask(token, audiences, 0);
+    return this.#ask({ token, audiences, asker }, 0);
   }
 
   /** @param failure Of those who were asked before. */
-  #ask(token: string, audiences: readonly string[], first: number, failure?: unknown): Promise<Identity> | Identity {
+  #ask(asked: Asked, first: number, failure?: unknown): Promise<Identity> | Identity {
+    const { token, audiences, asker } = asked;
     let cause = failure;
     for (let i = first; i < this.#authenticators.length; i++) {
       try {
-        const answer = this.#authenticators[i]?.authenticateToken(token, audiences);
-        if (answer instanceof Promise) return this.#askOn(answer, token, audiences, i + 1, cause);
+        const answer = this.#authenticators[i]?.authenticateToken(token, audiences, asker);
+        if (answer instanceof Promise) return this.#askOn(answer, asked, i + 1, cause);
         const identity = this.#meant(answer, audiences);
         if (identity !== undefined) return identity;
       } catch (err) {
@@ -52,21 +62,15 @@ export class TokenReviewer {
     throw new TokenRefused('Nobody knows the token', { cause });
   }
 
-  async #askOn(
-    answer: Promise<Identity | undefined>,
-    token: string,
-    audiences: readonly string[],
-    next: number,
-    failure: unknown,
-  ): Promise<Identity> {
+  async #askOn(answer: Promise<Identity | undefined>, asked: Asked, next: number, failure: unknown): Promise<Identity> {
     let cause = failure;
     try {
-      const identity = this.#meant(await answer, audiences);
+      const identity = this.#meant(await answer, asked.audiences);
       if (identity !== undefined) return identity;
     } catch (err) {
       cause ??= err;
     }
-    return this.#ask(token, audiences, next, cause);
+    return this.#ask(asked, next, cause);
   }
 
   /** Settles whom a token is meant for where its authenticator does not know. @throws {TokenRefused} */

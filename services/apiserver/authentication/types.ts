@@ -1,4 +1,5 @@
-import type { Context, UserInfo } from '../pipeline/request.js';
+import type { Asker } from '../http/turns.js';
+import type { Context, UserInfo } from '../request/request.js';
 
 /** Somebody whom an authenticator knows. */
 export interface Identity {
@@ -35,10 +36,13 @@ export interface Authenticator {
  */
 export interface TokenAuthenticator {
   readonly name: string;
-  /** @param audiences Whom the token has to be meant for: one of these at least. Never empty. */
-  authenticateToken(token: string, audiences: readonly string[]): Promise<Identity | undefined> | Identity | undefined;
+  /**
+   * @param audiences Whom the token has to be meant for: one of these at least. Never empty.
+   * @param asker Who waits for the answer: what asks others ends with him.
+   */
+  authenticateToken(
+    token: string,
+    audiences: readonly string[],
+    asker?: Asker,
+  ): Promise<Identity | undefined> | Identity | undefined;
 }
-
-export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
-export const AUTHENTICATED_GROUP = 'system:authenticated';
-export const PRIVILEGED_GROUP = 'system:masters';

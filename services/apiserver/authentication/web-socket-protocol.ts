@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { headersOf, removeHeaders, replaceHeader } from '../http/headers.js';
 import { upgradeOf } from '../http/upgrade.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 import { TokenRefused, type TokenReviewer } from './token-reviewer.js';
 import type { Authenticator } from './types.js';
 
@@ -19,7 +19,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export const webSocketProtocol = (tokens: TokenReviewer, prefix: string): Authenticator => ({
   name: 'web-socket-protocol',
-  authenticate: ({ req }: Context) => {
+  authenticate: ({ req, state }: Context) => {
     if (upgradeOf(req)?.protocol.toLowerCase() !== 'websocket') return undefined;
     const offered = offeredBy(req);
     const carriers = offered.filter((protocol) => protocol.startsWith(prefix));
@@ -29,7 +29,7 @@ export const webSocketProtocol = (tokens: TokenReviewer, prefix: string): Authen
     offer(req, others);
     if (more.length > 0) throw new TokenRefused('There is more than one token among the protocols');
     if (others.length === 0) throw new TokenRefused('There is no protocol beside the token');
-    return tokens.authenticate(tokenIn(carrier.slice(prefix.length)));
+    return tokens.authenticate(tokenIn(carrier.slice(prefix.length)), undefined, state);
   },
 });
 

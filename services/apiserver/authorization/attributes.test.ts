@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import type { RequestVerb, ResourceRequest } from '../request/request.js';
 import { attributesOf } from './attributes.js';
 
 const request = (verb: RequestVerb, name = ''): ResourceRequest => ({
@@ -11,6 +11,7 @@ const request = (verb: RequestVerb, name = ''): ResourceRequest => ({
   resource: 'secrets',
   subresource: '',
   name,
+  watchPath: false,
   declaration: undefined,
   subresourceDeclaration: undefined,
 });

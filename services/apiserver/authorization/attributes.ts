@@ -1,6 +1,6 @@
 import { pathSegment } from '../../machinery/meta/names.js';
 import { parseFieldSelector, type FieldTerm } from '../../machinery/selectors/field-selector.js';
-import type { RequestInfo } from '../pipeline/request.js';
+import type { RequestInfo } from '../request/request.js';
 import type { Attributes } from './types.js';
 
 /**

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
-import type { ApiServerOptions } from '../options.js';
+import type { ApiServerOptions } from '../options/flags.js';
 import type { ResourceTable } from '../registry/resources.js';
 import { abacAuthorizer } from './abac/authorizer.js';
 import { parsePolicies, type Policy } from './abac/policies.js';
@@ -32,15 +32,15 @@ export interface AuthorizationDeps {
 /** Everybody who decides, as the flags say. @throws {Error} In one line, for files that cannot be used. */
 export async function openAuthorization(o: ApiServerOptions, d: AuthorizationDeps): Promise<Authorization> {
   const { vocabulary, resources, access } = d;
-  const modes: Readonly<Record<string, () => Authorizer | Promise<Authorizer>>> = {
-    AlwaysAllow: () => alwaysAllow,
-    AlwaysDeny: () => alwaysDeny,
-    ABAC: () => abacAuthorizer(readPolicies(o.authorizationPolicyFile, vocabulary)),
-    Node: () => openNodeAuthorizer(resources, vocabulary),
-    RBAC: () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac)),
-    Webhook: () => webhookOf(o, d),
-  };
-  const named = await Promise.all(o.authorizationMode.map(async (mode) => (await modes[mode]?.()) ?? alwaysDeny));
+  const modes = new Map<string, () => Authorizer | Promise<Authorizer>>([
+    ['AlwaysAllow', () => alwaysAllow],
+    ['AlwaysDeny', () => alwaysDeny],
+    ['ABAC', () => abacAuthorizer(readPolicies(o.authorizationPolicyFile, vocabulary))],
+    ['Node', () => openNodeAuthorizer(resources, vocabulary)],
+    ['RBAC', () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac))],
+    ['Webhook', () => webhookOf(o, d)],
+  ]);
+  const named = await Promise.all(o.authorizationMode.map(async (mode) => (await modes.get(mode)?.()) ?? alwaysDeny));
   return { authorizers: [privilegedGroup, ...named] };
 }
 

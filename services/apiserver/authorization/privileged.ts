@@ -1,4 +1,4 @@
-import { PRIVILEGED_GROUP } from '../authentication/types.js';
+import { PRIVILEGED_GROUP } from '../request/users.js';
 import { NO_OPINION, type Authorizer, type Decision } from './types.js';
 
 const ALLOWED: Decision = { decision: 'allow', reason: '' };

@@ -1,12 +1,13 @@
 import { StatusError } from '../../machinery/meta/status.js';
+import type { Asker } from '../http/turns.js';
 import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metrics.js';
-import { annotate, type Stage, type UserInfo } from '../pipeline/request.js';
+import { annotate, type Stage, type UserInfo } from '../request/request.js';
 import { attributesOf } from './attributes.js';
 import { notSettled, type Settled } from './starting.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './types.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
-export type Authorize = (user: UserInfo, attributes: Attributes) => Promise<void>;
+export type Authorize = (user: UserInfo, attributes: Attributes, asker: Asker) => Promise<void>;
 
 /**
  * The first authorizer with an opinion decides. When none has one, the reasons and errors of all are told. Most answer at
@@ -16,26 +17,27 @@ export function decide(
   authorizers: readonly Authorizer[],
   user: UserInfo,
   attributes: Attributes,
+  asker?: Asker,
 ): Promise<Decision> | Decision {
-  return decideFrom(authorizers, 0, user, attributes, NO_OPINION);
+  return decideFrom({ authorizers, user, attributes, asker }, 0, NO_OPINION);
 }
 
-function decideFrom(
-  authorizers: readonly Authorizer[],
-  first: number,
-  user: UserInfo,
-  attributes: Attributes,
-  before: Decision,
-): Promise<Decision> | Decision {
+interface Question {
+  readonly authorizers: readonly Authorizer[];
+  readonly user: UserInfo;
+  readonly attributes: Attributes;
+  readonly asker: Asker | undefined;
+}
+
+function decideFrom(question: Question, first: number, before: Decision): Promise<Decision> | Decision {
+  const { authorizers, user, attributes, asker } = question;
   let told = before;
   for (let i = first; i < authorizers.length; i++) {
-    const answer = authorizers[i]?.authorize(user, attributes) ?? NO_OPINION;
+    const answer = authorizers[i]?.authorize(user, attributes, asker) ?? NO_OPINION;
     if (answer instanceof Promise) {
       const present = told;
       return answer.then((decision) =>
-        decision.decision === 'noOpinion'
-          ? decideFrom(authorizers, i + 1, user, attributes, both(present, decision))
-          : decision,
+        decision.decision === 'noOpinion' ? decideFrom(question, i + 1, both(present, decision)) : decision,
       );
     }
     if (answer.decision !== 'noOpinion') return answer;
@@ -54,8 +56,8 @@ function both(a: Decision, b: Decision): Decision {
 
 export const authorizeBy =
   (authorizers: readonly Authorizer[], settled: Settled): Authorize =>
-  async (user, attributes) => {
-    const { decision, reason } = await decide(authorizers, user, attributes);
+  async (user, attributes, asker) => {
+    const { decision, reason } = await decide(authorizers, user, attributes, asker);
     if (decision !== 'allow') throw refused(settled, user, attributes, reason);
   };
 
@@ -85,7 +87,7 @@ export const authorization =
     const startedMs = performance.now();
     const { user, info, query, audit } = ctx.state;
     const asked = attributesOf(info, query);
-    const deciding = decide(authorizers, user, asked);
+    const deciding = decide(authorizers, user, asked, ctx.state);
     const answer = deciding instanceof Promise ? await deciding : deciding;
     const { decision, reason } = answer;
     const allowed = decision === 'allow';

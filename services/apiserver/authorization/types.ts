@@ -1,4 +1,5 @@
-import type { UserInfo } from '../pipeline/request.js';
+import type { Asker } from '../http/turns.js';
+import type { UserInfo } from '../request/request.js';
 
 /** A question about an object or a collection. A request about a resource is one, and so is what a review asks. */
 export interface ResourceAttributes {
@@ -40,7 +41,8 @@ export const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
 export interface Authorizer {
   /** As `--authorization-mode` names it, for those that it names. */
   readonly name: string;
-  authorize(user: UserInfo, attributes: Attributes): Promise<Decision> | Decision;
+  /** @param asker Who waits for the answer: what asks others ends with him. @throws `asker.signal.reason` */
+  authorize(user: UserInfo, attributes: Attributes, asker?: Asker): Promise<Decision> | Decision;
   /** What a user may do in a namespace, as far as that can be listed. Absent: it cannot. */
   rulesFor?(user: UserInfo, namespace: string): RuleList;
 }

@@ -71,6 +71,11 @@ export class CachedObject {
     return (this.#selectables ??= extract(this.parse(), this.layout.selectableFields));
   }
 
+  /** Whether `selectables` are there already. */
+  get isRead(): boolean {
+    return this.#selectables !== undefined;
+  }
+
   /** A selectable field's value; '' when the object has none. */
   field(key: string): string {
     if (key === 'metadata.name') return this.name;

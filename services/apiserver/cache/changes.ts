@@ -1,9 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../machinery/backoff/backoff.js';
+import { hasFired, repeat } from '../../machinery/loop/repeat.js';
 import { follow } from './follow.js';
 import type { ResourceCache } from './resource-cache.js';
-
-const RETRY = { leastMs: 200, mostMs: 30_000 };
 
 export interface UpkeepLoop {
   /** What is looked at: a change in any of them brings the next pass. */
@@ -20,26 +17,16 @@ export interface UpkeepLoop {
  */
 export async function runOnChanges({ caches, pass, onFailure }: UpkeepLoop, signal: AbortSignal): Promise<void> {
   const changes = new Changes(caches);
-  let failures = 0;
-  while (!signal.aborted) {
+  const round = async (): Promise<number | 'finished'> => {
     await changes.next(signal);
-    if (fired(signal)) return;
-    let pauseMs: number;
-    try {
-      pauseMs = await pass(signal);
-      failures = 0;
-    } catch (err) {
-      if (fired(signal)) return;
-      onFailure(err);
-      changes.again();
-      pauseMs = backoffMs(failures++, RETRY);
-    }
-    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
+    return hasFired(signal) ? 'finished' : pass(signal);
+  };
+  const failed = (err: unknown): void => {
+    onFailure(err);
+    changes.again();
+  };
+  await repeat({ round, onFailure: failed }, signal);
 }
-
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Whether there is something to look at; at the start there is. */
 class Changes {

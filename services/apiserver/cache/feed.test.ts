@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { StoreError, type KeyValueStore, type WatchHandler } from '../../storage/store.js';
+import { StoreError, revision, type KeyValueStore, type WatchHandler } from '../../storage/store.js';
 import { FeedScene } from './testing/scene.js';
 import { EVERYTHING, STORED_JSON } from './watchers.js';
 
@@ -31,6 +31,25 @@ describe('Feed', () => {
     }
     await s.start();
     assert.equal(s.cache.size, 2100);
+  });
+
+  it('asks for as many as make a page of a few megabytes', async () => {
+    const limits: (number | undefined)[] = [];
+    const counted = (store: KeyValueStore): KeyValueStore =>
+      new Proxy(store, {
+        get: (target, name: keyof KeyValueStore) =>
+          name === 'range'
+            ? (...[prefix, o, signal]: Parameters<KeyValueStore['range']>) => {
+                limits.push(o.limit);
+                return target.range(prefix, o, signal);
+              }
+            : target[name].bind(target),
+      });
+    const s = await open(counted);
+    await Promise.all(Array.from({ length: 110 }, (_, i) => s.put(`n-${i}`, 'x'.repeat(400_000))));
+    await s.start();
+    assert.equal(s.cache.size, 110);
+    assert.deepEqual(limits, [100, 10], 'the first page teaches that four megabytes are ten objects');
   });
 
   it('follows every write', async () => {
@@ -69,14 +88,74 @@ describe('Feed', () => {
       [...before.between(from, to)].map((o) => o.revision),
       [first],
     );
-    assert.equal(before.items(from, to).length, 1);
+    assert.equal([...before.items(from, to)].length, 1);
     assert.equal(s.cache.current.size, 2);
+  });
+
+  it('notices that it does not follow its store, and that it does again', async () => {
+    let ahead = 0;
+    const heads = (store: KeyValueStore): KeyValueStore =>
+      new Proxy(store, {
+        get: (target, name: keyof KeyValueStore) =>
+          name === 'head'
+            ? async (signal: AbortSignal) => revision((await target.head(signal)) + ahead)
+            : target[name].bind(target),
+      });
+    const s = await open(heads, { checkEveryMs: 2, maxLagMs: 10 });
+    await s.put('a');
+    await s.start();
+    const until = async (sound: boolean): Promise<void> => {
+      while (s.feed.sound !== sound) await new Promise((resolve) => setTimeout(resolve, 2));
+    };
+    await until(true);
+    ahead = 1;
+    await until(false);
+    assert.equal(s.feed.ready, true, 'to every other check it looks well');
+    ahead = 0;
+    await until(true);
   });
 
   it('says false when a revision does not come in time', async () => {
     const s = await open();
     await s.start();
     assert.equal(await s.feed.waitFor(s.feed.revision + 1, 20), false);
+  });
+
+  it('goes back with a store that was replaced, and is not loaded meanwhile', async () => {
+    let handler: WatchHandler | undefined;
+    const instead: { store?: KeyValueStore } = {};
+    let loadAgain: () => void = () => undefined;
+    const replaced = new Promise<void>((resolve) => (loadAgain = resolve));
+    const replaceable = (store: KeyValueStore): KeyValueStore =>
+      new Proxy(store, {
+        get: (_, name: keyof KeyValueStore) => {
+          const target = instead.store ?? store;
+          if (name === 'watch')
+            return (...[o, h]: Parameters<KeyValueStore['watch']>) => target.watch(o, (handler = h));
+          if (name === 'range' && instead.store !== undefined)
+            return (...asked: Parameters<KeyValueStore['range']>) => replaced.then(() => target.range(...asked));
+          return target[name].bind(target);
+        },
+      });
+    const [s, other] = [await open(replaceable), await open()];
+    const kept = await other.put('kept');
+    for (const name of ['kept', 'lost', 'gone']) await s.put(name);
+    await s.start();
+    const expired = new Promise<void>((resolve) => {
+      s.cache.watchers
+        .add(ALL, { write: () => true, expired: resolve, failed: () => undefined }, s.cache.history.end)
+        .resume();
+    });
+    instead.store = other.store;
+    handler?.ended(new StoreError('replaced', 'The store is another'));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([s.feed.loaded, s.feed.ready], [false, false]);
+    loadAgain();
+    await expired;
+    await s.feed.whenLoaded(new AbortController().signal);
+    assert.deepEqual([s.feed.revision, s.feed.ready, s.names()], [kept, true, [`kept@${kept}`]]);
+    assert.equal(s.cache.history.floor, kept);
+    assert.equal(await s.feed.waitFor(await other.put('new'), 1000), true);
   });
 
   it('loads everything again, and ends all watches, when what it missed is gone', async () => {
@@ -91,12 +170,17 @@ describe('Feed', () => {
     const s = await open(loseable);
     await s.start();
     await s.put('a');
+    const loaded: boolean[] = [];
     const expired = new Promise<void>((resolve) => {
-      s.cache.watchers.add(ALL, { write: () => true, expired: resolve }, s.cache.history.end).resume();
+      s.cache.watchers
+        .add(ALL, { write: () => true, expired: resolve, failed: () => undefined }, s.cache.history.end)
+        .resume();
     });
     handler?.ended(new StoreError('compacted', 'The history is gone'));
+    setImmediate(() => loaded.push(s.feed.loaded, s.feed.ready));
     const b = await s.put('b');
     await expired;
+    assert.deepEqual(loaded, [true, false], 'what it holds is old, and of the same history');
     assert.equal(await s.feed.waitFor(b, 2000), true);
     assert.equal(s.names().length, 2);
     assert.ok(s.cache.history.floor >= b - 1, 'nothing from before can be told');

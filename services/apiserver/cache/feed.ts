@@ -1,5 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../../machinery/loop/repeat.js';
+import { PageSize } from '../../storage/page-size.js';
 import {
+  isStoreError,
   revision,
   type StoreError,
   type KeyValueStore,
@@ -25,12 +27,11 @@ export interface FeedOptions {
   readonly maxLagMs?: number;
 }
 
+/** Most entries in a page of the load. */
 const PAGE = 1000;
-const RETRY_MS = 200;
+const RETRY = { leastMs: 200, mostMs: 200 };
 /** Longest that changes wait for the next flush. */
 const MAX_REST_MS = 20;
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;
 const CHECK_EVERY_MS = 5_000;
 const MAX_LAG_MS = 15_000;
 
@@ -67,7 +68,7 @@ export class Feed {
     return this.#revision;
   }
 
-  /** Everything has been loaded at least once. */
+  /** Everything has been loaded, and the store is still the one that it came from. */
   get loaded(): boolean {
     return this.#loaded;
   }
@@ -109,20 +110,23 @@ export class Feed {
   /**
    * Resolves true when the feed has reached `target`, false after `timeoutMs`. Costs nothing when it has already.
    */
-  waitFor(target: number, timeoutMs: number): Promise<boolean> {
+  waitFor(target: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#revision >= target) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#waiters = this.#waiters.filter((w) => w !== waiter);
-        resolve(false);
-      }, timeoutMs);
-      const waiter = {
-        revision: target,
-        wake: (): void => {
-          clearTimeout(timer);
-          resolve(true);
-        },
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: () => void): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        outcome();
       };
+      const leave = (outcome: () => void): void => {
+        this.#waiters = this.#waiters.filter((w) => w !== waiter);
+        settle(outcome);
+      };
+      const onAbort = (): void => leave(() => reject(signal?.reason as Error));
+      const timer = setTimeout(() => leave(() => resolve(false)), timeoutMs);
+      const waiter = { revision: target, wake: (): void => settle(() => resolve(true)) };
+      signal?.addEventListener('abort', onAbort);
       this.#waiters.push(waiter);
     });
   }
@@ -136,17 +140,10 @@ export class Feed {
   async run(signal: AbortSignal): Promise<void> {
     const check = setInterval(() => void this.#check(signal), this.#o.checkEveryMs ?? CHECK_EVERY_MS);
     try {
-      while (!signal.aborted) {
-        try {
-          const from = await this.#load(signal);
-          await this.#follow(from, signal);
-        } catch (err) {
-          if (fired(signal)) return;
-          this.#connected = false;
-          this.#o.log.warn('Change feed starts over', { err });
-          await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-        }
-      }
+      await repeat(
+        { round: () => this.#round(signal), onFailure: (err) => this.#startOver(err), retry: RETRY },
+        signal,
+      );
     } finally {
       clearInterval(check);
       this.#watch?.close();
@@ -154,20 +151,33 @@ export class Feed {
     }
   }
 
+  async #round(signal: AbortSignal): Promise<number> {
+    await this.#follow(await this.#load(signal), signal);
+    return 0;
+  }
+
+  #startOver(err: unknown): void {
+    this.#connected = false;
+    if (isStoreError(err, 'replaced')) this.#loaded = false; // what the caches hold is of another history
+    this.#o.log.warn('Change feed starts over', { err });
+  }
+
   async #load(signal: AbortSignal): Promise<Revision> {
     const { store, prefix } = this.#o;
     const perCache = new Map(
       [...this.#caches.values()].map((c) => [c, [] as NonNullable<ReturnType<typeof c.decode>>[]]),
     );
+    const size = new PageSize(PAGE);
     let at: Revision | undefined;
     let from: string | undefined;
     for (;;) {
       const page = await store.range(
         prefix,
-        { limit: PAGE, ...(at === undefined ? {} : { revision: at }), ...(from === undefined ? {} : { from }) },
+        { limit: size.entries, ...(at === undefined ? {} : { revision: at }), ...(from === undefined ? {} : { from }) },
         signal,
       );
       at ??= page.revision;
+      size.learn(page.kvs);
       for (const kv of page.kvs) {
         const cache = this.#cacheOf(kv.key);
         const object = cache?.decode(kv.key, kv.value, kv.modRevision);
@@ -178,6 +188,7 @@ export class Feed {
       from = `${last.key}\0`;
     }
     for (const [cache, objects] of perCache) cache.load(objects, at);
+    if (at < this.#revision) this.#revision = 0; // the store was replaced
     this.#moveTo(at);
     this.#stuck = false;
     return at;

@@ -15,6 +15,8 @@ class Asked {
   } as Pick<KeyValueStore, 'head'> as KeyValueStore; // the gate asks nothing else
 }
 
+/** Who never leaves. */
+const NOBODY = { signal: new AbortController().signal };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('ConsistentReadGate', function () {
@@ -30,7 +32,7 @@ describe('ConsistentReadGate', function () {
     const gate = new ConsistentReadGate(s.store, s.feed);
     for (let i = 0; i < 20; i++) {
       const written = await s.put('a', String(i));
-      await gate.fresh();
+      await gate.fresh(NOBODY);
       assert.ok(s.feed.revision >= written);
     }
   });
@@ -38,8 +40,8 @@ describe('ConsistentReadGate', function () {
   it('asks one question for all who come while another is under way', async () => {
     const asked = new Asked();
     const gate = new ConsistentReadGate(asked.store, s.feed);
-    const first = gate.fresh();
-    const late = [gate.fresh(), gate.fresh(), gate.fresh()];
+    const first = gate.fresh(NOBODY);
+    const late = [gate.fresh(NOBODY), gate.fresh(NOBODY), gate.fresh(NOBODY)];
     assert.equal(asked.questions.length, 1);
     asked.questions[0]?.answer(s.feed.revision);
     await first;
@@ -49,12 +51,39 @@ describe('ConsistentReadGate', function () {
     await Promise.all(late);
   });
 
+  it('lets go whoever leaves, and goes on for the others', async () => {
+    const asked = new Asked();
+    const gate = new ConsistentReadGate(asked.store, s.feed);
+    const asker = new AbortController();
+    const reads = [gate.fresh(asker), gate.fresh(asker)];
+    asker.abort(new Error('gone'));
+    for (const read of reads) await assert.rejects(read, /gone/);
+    assert.equal(asked.questions.length, 1);
+    const stays = gate.fresh(NOBODY);
+    asked.questions[0]?.answer(s.feed.revision);
+    await turn();
+    asked.questions[1]?.answer(s.feed.revision);
+    await stays;
+  });
+
+  it('asks for no signal where the answer comes soon', async () => {
+    const asked = new Asked();
+    const gate = new ConsistentReadGate(asked.store, s.feed);
+    const read = gate.fresh({
+      get signal(): AbortSignal {
+        return assert.fail('nobody has to be watched');
+      },
+    });
+    asked.questions[0]?.answer(s.feed.revision);
+    await read;
+  });
+
   it('does not let a read through on an answer to a question from before it came', async () => {
     const asked = new Asked();
     const gate = new ConsistentReadGate(asked.store, s.feed);
-    const first = gate.fresh();
+    const first = gate.fresh(NOBODY);
     let through = false;
-    const late = gate.fresh().then(() => (through = true));
+    const late = gate.fresh(NOBODY).then(() => (through = true));
     asked.questions[0]?.answer(s.feed.revision);
     await first;
     await turn();
@@ -66,7 +95,7 @@ describe('ConsistentReadGate', function () {
   it('waits for a feed that is behind', async () => {
     const asked = new Asked();
     const gate = new ConsistentReadGate(asked.store, s.feed);
-    const read = gate.fresh();
+    const read = gate.fresh(NOBODY);
     asked.questions[0]?.answer(s.feed.revision + 1);
     await s.put('a');
     await read;
@@ -75,7 +104,7 @@ describe('ConsistentReadGate', function () {
   it('gives up with 504 and Retry-After when the feed does not get there', async () => {
     const asked = new Asked();
     const gate = new ConsistentReadGate(asked.store, s.feed);
-    const read = gate.fresh();
+    const read = gate.fresh(NOBODY);
     asked.questions[0]?.answer(s.feed.revision + 1000);
     await assert.rejects(read, (err) => hasReason(err, 'Timeout'));
     await assert.rejects(read, { details: { retryAfterSeconds: 1 } });
@@ -84,10 +113,10 @@ describe('ConsistentReadGate', function () {
   it('gives up when the store does not answer, and asks again for the next', async () => {
     const asked = new Asked();
     const gate = new ConsistentReadGate(asked.store, s.feed);
-    const read = gate.fresh();
+    const read = gate.fresh(NOBODY);
     asked.questions[0]?.fail(new StoreError('unavailable', 'Nobody answered'));
     await assert.rejects(read, (err) => hasReason(err, 'Timeout'));
-    const next = gate.fresh();
+    const next = gate.fresh(NOBODY);
     asked.questions[1]?.answer(s.feed.revision);
     await next;
   });

@@ -1,11 +1,30 @@
 import { StatusError } from '../../machinery/meta/status.js';
+import { unlessAborted } from '../../client/deadline/deadline.js';
 import { isStoreError, type KeyValueStore, type Revision } from '../../storage/store.js';
+import type { Asker } from '../http/turns.js';
 import type { Feed } from './feed.js';
 
 /** Longest that a consistent read waits for the feed. */
 const FRESH_WITHIN_MS = 3_000;
 /** How often progress is asked for while somebody waits: revisions that others wrote bring no event. */
 const PROGRESS_EVERY_MS = 100;
+
+/** From here on a question takes so long that whoever asks may have left. */
+const SOON_MS = 100;
+
+/** What several readers wait for. */
+interface Question {
+  /** True at its end, false when that does not come within `SOON_MS`. @throws what `end` throws, when it comes in time */
+  readonly soon: Promise<boolean>;
+  readonly end: Promise<void>;
+}
+
+function question(end: Promise<void>): Question {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), SOON_MS)));
+  const over = end.then(() => true).finally(() => clearTimeout(timer));
+  return { soon: Promise.race([over, late]), end };
+}
 
 /**
  * Lets a read through when the cache is as new as the store was when the read arrived (design, decision 7).
@@ -20,7 +39,7 @@ export class ConsistentReadGate {
   /** Used again by each question until it fires: making one costs more than a cached read. */
   #tooLate = new AbortController();
   #current: Promise<Revision> | undefined;
-  #next: Promise<void> | undefined;
+  #next: Question | undefined;
   #polling: NodeJS.Timeout | undefined;
   #waiting = 0;
 
@@ -30,23 +49,34 @@ export class ConsistentReadGate {
   }
 
   /**
-   * Takes no signal: the question is shared, so a reader that goes away must not stop it, and it is bounded anyway.
+   * The question is shared: whoever goes away does not wait for its end, and it goes on for the others. It is bounded anyway.
    *
+   * @param asker Its signal is asked for only when it takes long: most questions are answered before it could be made.
    * @throws {StatusError} Timeout (504) when the feed does not get there within 3 s.
+   * @throws `asker.signal.reason` when nobody waits for it any more
    */
-  fresh(): Promise<void> {
-    if (this.#next !== undefined) return this.#next;
-    if (!this.#asking) return this.#ask();
-    return (this.#next = this.#afterThis());
+  fresh(asker: Asker): Promise<void> {
+    const { soon, end } = this.#question();
+    return soon.then((over) => (over ? undefined : unlessAborted(end, asker.signal)));
   }
 
-  /** Waits until the feed has reached `revision`, for at most `timeoutMs`; false when it has not. */
-  async reached(revision: number, timeoutMs: number): Promise<boolean> {
+  #question(): Question {
+    if (this.#next !== undefined) return this.#next;
+    if (!this.#asking) return question(this.#ask());
+    return (this.#next = question(this.#afterThis()));
+  }
+
+  /**
+   * Waits until the feed has reached `revision`, for at most `timeoutMs`; false when it has not.
+   *
+   * @throws `signal.reason` if it fires first
+   */
+  async reached(revision: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#feed.revision >= revision) return true;
     this.#waiting++;
     this.#polling ??= setInterval(() => this.#feed.requestProgress(), PROGRESS_EVERY_MS);
     try {
-      return await this.#feed.waitFor(revision, timeoutMs);
+      return await this.#feed.waitFor(revision, timeoutMs, signal);
     } finally {
       if (--this.#waiting === 0) {
         clearInterval(this.#polling);
@@ -57,7 +87,7 @@ export class ConsistentReadGate {
 
   async #ask(): Promise<void> {
     this.#asking = true;
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     const timer = setTimeout(() => this.#giveUp(), FRESH_WITHIN_MS);
     let head: Revision;
     try {
@@ -69,7 +99,7 @@ export class ConsistentReadGate {
       clearTimeout(timer);
       this.#asking = false;
     }
-    const left = Math.max(0, FRESH_WITHIN_MS - (Date.now() - startedAt));
+    const left = Math.max(0, FRESH_WITHIN_MS - (performance.now() - startedAt));
     if (!(await this.reached(head, left))) throw tooSlow(undefined);
   }
 
@@ -79,10 +109,10 @@ export class ConsistentReadGate {
   }
 
   async #afterThis(): Promise<void> {
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     await this.#current?.catch(() => undefined);
     this.#next = undefined; // whoever comes from here on shares the question after this one
-    if (Date.now() - startedAt > FRESH_WITHIN_MS) throw tooSlow(undefined);
+    if (performance.now() - startedAt > FRESH_WITHIN_MS) throw tooSlow(undefined);
     await this.#ask();
   }
 }

@@ -1,4 +1,5 @@
 import type { CachedObject } from './cached-object.js';
+import { later, type Later } from './later.js';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -11,7 +12,12 @@ const TAIL = Buffer.from('}\n');
 
 /** One watch event's bytes in the storage version. */
 export function encodeFrame(type: ChangeType, object: CachedObject): Buffer {
-  return Buffer.concat([HEAD[type], object.bytes, TAIL]);
+  const head = HEAD[type];
+  const frame = Buffer.allocUnsafeSlow(head.length + object.bytes.length + TAIL.length); // kept: not from the shared pool
+  head.copy(frame);
+  object.bytes.copy(frame, head.length);
+  TAIL.copy(frame, head.length + object.bytes.length);
+  return frame;
 }
 
 /** One change of one object. Its frames are encoded once, for however many watchers. */
@@ -71,18 +77,27 @@ export class HistoryBudget {
   readonly #maxBytes: number;
   readonly #retainMs: number;
   readonly #now: () => number;
-  #queue: { readonly history: History; readonly change: Change }[] = [];
+  readonly #later: Later;
+  #queue: ({ readonly history: History; readonly change: Change } | undefined)[] = [];
   #head = 0;
   #bytes = 0;
+  #waiting = false;
 
   /**
    * @param o.maxBytes Most bytes that all changes may hold.
-   * @param o.retainMs Changes older than this go even when there is room.
+   * @param o.retainMs Changes older than this go even when there is room, and when nothing changes any more.
+   * @param o.now Milliseconds on a clock that only goes forward.
    */
-  constructor(o: { readonly maxBytes: number; readonly retainMs: number; readonly now?: () => number }) {
+  constructor(o: {
+    readonly maxBytes: number;
+    readonly retainMs: number;
+    readonly now?: () => number;
+    readonly later?: Later;
+  }) {
     this.#maxBytes = o.maxBytes;
     this.#retainMs = o.retainMs;
-    this.#now = o.now ?? Date.now;
+    this.#now = o.now ?? (() => performance.now());
+    this.#later = o.later ?? later;
   }
 
   now(): number {
@@ -92,11 +107,17 @@ export class HistoryBudget {
   added(history: History, change: Change): void {
     this.#queue.push({ history, change });
     this.#bytes += change.cost;
+    this.#trim();
+    this.#await();
+  }
+
+  /** Forgets what is too old or too much. */
+  #trim(): void {
     const oldest = this.#now() - this.#retainMs;
     for (;;) {
       const first = this.#queue[this.#head];
       if (first === undefined || (this.#bytes <= this.#maxBytes && first.change.atMs >= oldest)) break;
-      this.#head++;
+      this.#queue[this.#head++] = undefined; // the slot stays for a while, the change must not
       this.#bytes -= first.change.cost;
       first.history.dropOldest(first.change);
     }
@@ -104,6 +125,19 @@ export class HistoryBudget {
       this.#queue = this.#queue.slice(this.#head);
       this.#head = 0;
     }
+  }
+
+  /** Comes back when the oldest change is too old. */
+  #await(): void {
+    const first = this.#queue[this.#head];
+    if (this.#waiting || first === undefined) return;
+    this.#waiting = true;
+    const act = (): void => {
+      this.#waiting = false;
+      this.#trim();
+      this.#await();
+    };
+    this.#later(act, Math.max(1, first.change.atMs + this.#retainMs - this.#now() + 1));
   }
 }
 

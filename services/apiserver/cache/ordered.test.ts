@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { CachedObject } from './cached-object.js';
-import { OrderedObjects, type Snapshot } from './ordered.js';
+import { GenerationBudget } from './generations.js';
+import { joinedIn, OrderedObjects, type ObjectFilter, type Snapshot } from './ordered.js';
 import { cached, PREFIX } from './testing/objects.js';
 
 const END = `${PREFIX.slice(0, -1)}0`;
 const key = (name: string): string => `${PREFIX}ns/${name}`;
 const names = (s: Snapshot, from = PREFIX, to = END): string[] => [...s.between(from, to)].map((o) => o.name);
 const parsedItems = (s: Snapshot, from = PREFIX, to = END): { metadata: { name: string; resourceVersion: string } }[] =>
-  JSON.parse(`[${s.items(from, to).map(String).join('').slice(1)}]`) as {
+  JSON.parse(`[${[...s.items(from, to)].map(String).join('').slice(1)}]`) as {
     metadata: { name: string; resourceVersion: string };
   }[];
 const numbered = (n: number): string => String(n).padStart(4, '0');
@@ -59,7 +60,7 @@ describe('OrderedObjects', () => {
       parsedItems(objects, key('0070'), key('0073')).map((i) => i.metadata.name),
       ['0070', '0071', '0072'],
     );
-    assert.deepEqual(objects.items(key('0500'), END), []);
+    assert.deepEqual([...objects.items(key('0500'), END)], []);
     assert.equal(objects.count(key('0070'), END), 230);
     assert.equal(objects.count(key('0070'), key('0073')), 3);
     assert.equal(objects.keyAfter(key('0070'), 5), key('0075'));
@@ -79,6 +80,65 @@ describe('OrderedObjects', () => {
     );
     assert.equal(objects.size, 200);
     assert.equal(names(objects).includes('0050'), false);
+  });
+
+  describe('joined items', () => {
+    const all = (objects: Snapshot, filter?: ObjectFilter): Buffer[] => [...objects.items(PREFIX, END, filter)];
+    const even: ObjectFilter = { id: 'even', matches: (o) => o.revision % 2 === 0 };
+    let due: (() => void)[];
+    let objects: OrderedObjects;
+    const begin = (maxBytes: number): void => {
+      due = [];
+      let now = 0;
+      const budget = new GenerationBudget(
+        { maxBytes, turnMs: 10 },
+        { now: () => (now += 10), later: (act) => void due.push(act) },
+      );
+      objects = new OrderedObjects(joinedIn(budget));
+      for (let i = 0; i < 40; i++) objects.set(cached('ns', numbered(i), i + 1));
+    };
+    const turn = (): void => {
+      for (const act of due.splice(0)) act();
+    };
+
+    it('are kept for lists, for each filter and for snapshots', () => {
+      begin(1e6);
+      const before = [all(objects)[0], all(objects, even)[0]];
+      assert.notEqual(before[0]?.length, before[1]?.length);
+      assert.ok(all(objects.snapshot())[0] === before[0]);
+      assert.ok(all(objects, even)[0] === before[1]);
+    });
+
+    it('are made again once an object has changed', () => {
+      begin(1e6);
+      all(objects, even);
+      objects.set(cached('ns', '0001', 99));
+      assert.equal(all(objects, even).join('').includes('"0001"'), false);
+    });
+
+    it('are forgotten when nobody asks for them', () => {
+      begin(1e6);
+      const [before] = all(objects);
+      turn();
+      assert.ok(all(objects)[0] === before);
+      turn();
+      turn();
+      assert.ok(all(objects)[0] !== before);
+    });
+
+    it('keep no more than the budget has room for', () => {
+      begin(1);
+      for (let i = 0; i < 300; i++) objects.set(cached('ns', numbered(i), i + 1)); // several leaves
+      const [before] = all(objects);
+      assert.ok(all(objects)[0] !== before);
+    });
+
+    it('are kept for few filters', () => {
+      begin(1e6);
+      const before = all(objects, even)[0];
+      for (let i = 0; i < 5; i++) all(objects, { ...even, id: String(i) });
+      assert.ok(all(objects, even)[0] !== before);
+    });
   });
 
   it('agrees with a sorted map after any sequence of changes and snapshots', () => {

@@ -4,11 +4,8 @@ import { CachedObject, type ObjectLayout } from './cached-object.js';
 import type { CacheFollower } from './follow.js';
 import { Change, History, type HistoryBudget } from './history.js';
 import { OrderedObjects, type Snapshot } from './ordered.js';
-import { Snapshots } from './snapshots.js';
+import { SNAPSHOT_LIMITS, SnapshotBudget, Snapshots } from './snapshots.js';
 import { Watchers } from './watchers.js';
-
-const SNAPSHOTS_MAX = 32;
-const SNAPSHOT_RETAIN_MS = 5 * 60_000;
 
 /** Where a resource's objects lie in the store. */
 export interface ResourceKeys {
@@ -51,7 +48,7 @@ export class ResourceCache {
   readonly #form: StoredForm;
   readonly #foreign: ObjectLayout;
   readonly #budget: HistoryBudget;
-  readonly #snapshots = new Snapshots({ max: SNAPSHOTS_MAX, retainMs: SNAPSHOT_RETAIN_MS });
+  readonly #snapshots: Snapshots;
   #byKey = new Map<string, CachedObject>();
   #ordered = new OrderedObjects();
   #current: Snapshot | undefined;
@@ -61,12 +58,19 @@ export class ResourceCache {
   readonly #expected = new Map<string, CachedObject>();
   readonly #followers: CacheFollower[] = [];
 
-  constructor(keys: ResourceKeys, layout: ObjectLayout, form: StoredForm, budget: HistoryBudget) {
+  constructor(
+    keys: ResourceKeys,
+    layout: ObjectLayout,
+    form: StoredForm,
+    budget: HistoryBudget,
+    snapshots = new SnapshotBudget(SNAPSHOT_LIMITS),
+  ) {
     this.keys = keys;
     this.layout = layout;
     this.#form = form;
     this.#foreign = { ...layout, isForeign: true };
     this.#budget = budget;
+    this.#snapshots = new Snapshots(snapshots);
     this.history = new History(budget, 0);
     this.watchers = new Watchers(this.history);
   }
@@ -149,6 +153,7 @@ export class ResourceCache {
     this.#changedAt = event.modRevision;
     if (object === undefined) return; // a deletion of what was never seen
     this.#current = undefined;
+    if (previous !== undefined) this.#snapshots.replaced(previous.bytes.length);
     if (event.type === 'put') {
       this.#byKey.set(event.key, object);
       this.#ordered.set(object);

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { CachedObject } from './cached-object.js';
 import { Change, History, HistoryBudget } from './history.js';
 import { cached } from './testing/objects.js';
-import { EVERYTHING, STORED_JSON, Watchers, type ChangeFilter, type WatchScope, type WatchSink } from './watchers.js';
+import {
+  EVERYTHING,
+  STORED_JSON,
+  Watchers,
+  type ChangeFilter,
+  type FrameEncoder,
+  type WatchScope,
+  type WatchSink,
+} from './watchers.js';
 
 interface SeenEvent {
   readonly type: string;
@@ -15,6 +26,7 @@ class Receiver implements WatchSink {
   writes = 0;
   full = false;
   gone = false;
+  failure: unknown;
   write(frames: Buffer): boolean {
     this.writes++;
     for (const line of frames.toString().trimEnd().split('\n')) {
@@ -25,6 +37,9 @@ class Receiver implements WatchSink {
   }
   expired(): void {
     this.gone = true;
+  }
+  failed(err: unknown): void {
+    this.failure = err;
   }
 }
 
@@ -58,10 +73,10 @@ class Scene {
     this.#change(new Change(old.at(++this.revision), old, true, 0));
   }
   watch(
-    o: { scope?: WatchScope; filter?: ChangeFilter; after?: number } = {},
+    o: { scope?: WatchScope; filter?: ChangeFilter; after?: number; encoder?: FrameEncoder } = {},
   ): [Receiver, ReturnType<Watchers['add']>] {
     const receiver = new Receiver();
-    const key = { scope: o.scope ?? ALL, filter: o.filter ?? EVERYTHING, encoder: STORED_JSON };
+    const key = { scope: o.scope ?? ALL, filter: o.filter ?? EVERYTHING, encoder: o.encoder ?? STORED_JSON };
     this.watchers.flush();
     const watcher = this.watchers.add(key, receiver, this.history.after(o.after ?? this.revision));
     watcher.resume();
@@ -187,6 +202,52 @@ describe('Watchers', () => {
     assert.deepEqual([quiet.events, quiet.gone], [['ADDED b@21'], false]);
   });
 
+  describe('with an encoder that cannot show a change', () => {
+    const broken = new Error('no such column');
+    const encoder: FrameEncoder = {
+      id: 'broken',
+      encode: (change, as) => {
+        if (change.object.field('data.color') === 'odd') throw broken;
+        return STORED_JSON.encode(change, as);
+      },
+    };
+
+    it('end those that share it with the error, after what came before, and nobody else', () => {
+      const s = new Scene();
+      const [one] = s.watch({ encoder });
+      const [two] = s.watch({ encoder });
+      const [sound] = s.watch();
+      s.put('a', 'red');
+      s.put('a', 'odd');
+      s.put('a', 'blue');
+      s.watchers.flush();
+      assert.deepEqual([one.events, one.failure, one.gone], [['ADDED a@1'], broken, false]);
+      assert.deepEqual([two.events, two.failure], [['ADDED a@1'], broken]);
+      assert.deepEqual(sound.events, ['ADDED a@1', 'MODIFIED a@2', 'MODIFIED a@3']);
+      assert.equal(s.watchers.count, 1);
+    });
+
+    it('end one that meets it in the history', () => {
+      const s = new Scene();
+      s.put('a', 'red');
+      s.put('a', 'odd');
+      const [behind] = s.watch({ encoder, after: 0 });
+      assert.deepEqual([behind.failure, s.watchers.count], [broken, 0]);
+    });
+  });
+
+  it('end one whose receiver throws, and nobody else', () => {
+    const s = new Scene();
+    const [bad] = s.watch();
+    const [good] = s.watch();
+    const broken = new Error('the stream is gone');
+    bad.write = () => {
+      throw broken;
+    };
+    s.putAndFlush('a', 'red');
+    assert.deepEqual([bad.failure, good.events, s.watchers.count], [broken, ['ADDED a@1'], 1]);
+  });
+
   it('forget closed ones', () => {
     const s = new Scene();
     const [seen, watcher] = s.watch();
@@ -222,5 +283,51 @@ describe('HistoryBudget', () => {
     append(two, 3);
     assert.deepEqual([one.floor, one.end - one.first], [1, 0]);
     assert.deepEqual([two.floor, two.end - two.first], [0, 2]);
+  });
+
+  it('drops what is too old though nothing changes any more, and waits for nothing then', () => {
+    let now = 0;
+    let due: { readonly act: () => void; readonly atMs: number } | undefined;
+    const later = (act: () => void, ms: number): void => {
+      assert.equal(due, undefined, 'one timer at a time');
+      due = { act, atMs: now + ms };
+    };
+    const budget = new HistoryBudget({ maxBytes: 1e9, retainMs: 100, now: () => now, later });
+    const history = new History(budget, 0);
+    const pass = (): void => {
+      const next = due;
+      due = undefined;
+      now = next?.atMs ?? now;
+      next?.act();
+    };
+    for (const at of [1, 2, 3]) {
+      now = 40 * at;
+      history.append(new Change(cached('ns', 'a', at), undefined, false, now));
+    }
+    const floors = [1, 2, 3].map(() => {
+      pass();
+      return history.floor;
+    });
+    assert.deepEqual([floors, due], [[1, 2, 3], undefined]);
+    assert.ok(now <= 40 * 3 + 102);
+  });
+
+  it('holds on to no change that it has dropped', async () => {
+    const budget = new HistoryBudget({ maxBytes: 1, retainMs: 1e6, now: () => 0 });
+    const history = new History(budget, 0);
+    const append = (revision: number): WeakRef<Change> => {
+      const change = new Change(cached('ns', 'a', revision), undefined, false, 0);
+      history.append(change);
+      return new WeakRef(change);
+    };
+    const dropped = append(1);
+    append(2);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    for (let i = 0; i < 10 && dropped.deref() !== undefined; i++) {
+      await nextTurn();
+      collect();
+    }
+    assert.equal(dropped.deref(), undefined);
   });
 });

@@ -42,6 +42,8 @@ export interface WatchSink {
   write(frames: Buffer, count: number): boolean;
   /** The history it still needed is gone; nothing more comes. */
   expired(): void;
+  /** A change could not be selected, encoded or written; nothing more comes. */
+  failed(err: unknown): void;
 }
 
 /** The frame that `filter` makes of a change; undefined when the watcher must not see it. */
@@ -83,9 +85,17 @@ export class Watcher {
     return this.#behindAt === undefined && !this.#closed;
   }
 
-  /** To be called when the sink can take more, and once at the start. */
+  /** To be called when the sink can take more, and once at the start. Never throws. */
   resume(): void {
     this.#group.flush(); // from here on the history's end is what live watchers have got
+    try {
+      this.#catchUp();
+    } catch (err) {
+      this.fail(err);
+    }
+  }
+
+  #catchUp(): void {
     while (this.#behindAt !== undefined && !this.#closed) {
       if (this.#behindAt < this.#group.history.first) {
         this.expire();
@@ -98,9 +108,20 @@ export class Watcher {
     }
   }
 
-  /** Called by the group, for live watchers. */
+  /** Called by the group, for live watchers. Never throws. */
   deliver(frames: Buffer, count: number): void {
-    if (!this.#sink.write(frames, count)) this.#behindAt = this.#group.history.end;
+    try {
+      if (!this.#sink.write(frames, count)) this.#behindAt = this.#group.history.end;
+    } catch (err) {
+      this.fail(err);
+    }
+  }
+
+  /** What it should be told cannot be: it ends, and nobody else does. */
+  fail(err: unknown): void {
+    if (this.#closed) return;
+    this.close();
+    this.#sink.failed(err);
   }
 
   expire(): void {
@@ -157,10 +178,15 @@ class WatcherGroup {
     return [...this.#members];
   }
 
-  /** True when the group has something to flush. */
+  /** True when the group has something to flush. A change that it cannot show ends its watchers: they would miss it. */
   collect(change: Change): boolean {
-    const frame = frameFor(change, this.filter, this.encoder);
-    if (frame !== undefined) this.#pending.push(frame);
+    try {
+      const frame = frameFor(change, this.filter, this.encoder);
+      if (frame !== undefined) this.#pending.push(frame);
+    } catch (err) {
+      this.flush(); // what came before it they get
+      for (const watcher of this.members()) watcher.fail(err);
+    }
     return this.#pending.length > 0;
   }
 

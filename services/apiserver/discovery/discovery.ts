@@ -2,11 +2,11 @@ import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
-import { unknownPath } from '../pipeline/verb.js';
-import type { Context } from '../pipeline/request.js';
+import { unknownPath } from '../verbs/dispatch.js';
+import type { Context } from '../request/request.js';
 import type { ServedApi, ServedGroup } from '../registry/served.js';
 import { aggregatedList, type AggregatedVersion } from './aggregated.js';
-import { Document, respondDocument } from './document.js';
+import { Document, respondDocument } from '../http/document.js';
 import { groupDocument, groupList, resourceList } from './resource-lists.js';
 import { aggregatedType, discoveryView } from './view.js';
 

@@ -60,6 +60,16 @@ describe('pathRoutes()', () => {
     });
   }
 
+  it('has no tables but of resources', async () => {
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const codeFor = async (path: string, accept: string): Promise<number> => (await server.get(path, { accept })).code;
+    for (const path of ['/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1']) {
+      assert.equal(await codeFor(path, table), 406, path);
+      assert.equal(await codeFor(path, `${table},application/json`), 200, path);
+    }
+    assert.equal(await codeFor('/version', table), 200);
+  });
+
   it('takes the whole URL for the path in it', async () => {
     assert.equal(await codeOf(server.port, 'https://[:/version'), 200);
     assert.equal(await codeOf(server.port, 'https://elsewhere/nope'), 404);

@@ -1,6 +1,5 @@
 import Router from 'koa-router';
 import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
-import { StatusError } from '../../machinery/meta/status.js';
 import type { FeatureGates } from '../../machinery/features/feature-gates.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import {
@@ -10,15 +9,16 @@ import {
 } from '../authentication/service-accounts/issuer-documents.js';
 import { HEALTH_ENDPOINTS, type HealthChecks } from '../health/health-checks.js';
 import { respondCheck, respondHealth } from '../health/respond.js';
-import { negotiate } from '../http/negotiation.js';
+import { negotiatePlain } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
 import { OpenApi } from '../openapi/openapi.js';
-import type { Context, RequestState, Stage } from '../pipeline/request.js';
-import { unknownPath } from '../pipeline/verb.js';
+import { methodRefused } from '../pipeline/methods.js';
+import type { Context, RequestState, Stage } from '../request/request.js';
+import { unknownPath } from '../verbs/dispatch.js';
 import type { ServedApi } from '../registry/served.js';
 import { Discovery } from './discovery.js';
-import { Document, respondDocument } from './document.js';
+import { Document, respondDocument } from '../http/document.js';
 import { versionDocument } from './version.js';
 
 export interface PathDeps {
@@ -43,7 +43,8 @@ export function pathRoutes(d: PathDeps): Stage {
   const router: PathRouter = new Router<RequestState>({ sensitive: true });
   const discovery = new Discovery(d);
   router.get('/', (ctx) => respondObject(ctx, { paths: allPaths(d, discovery) }));
-  router.get('/version', (ctx) => respondObject(ctx, versionDocument(d.version)));
+  const version = versionDocument(d.version);
+  router.get('/version', (ctx) => respondObject(ctx, version));
   router.get('/metrics', (ctx) => respondMetrics(ctx, d.metrics));
   routeDiscovery(router, discovery);
   routeHealth(router, d.health);
@@ -94,13 +95,12 @@ const param = (ctx: { readonly params: Readonly<Record<string, string>> }, name:
   ctx.params[name] ?? '';
 
 /** For paths that have no route, or none for the method. */
-function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): Promise<never> {
+function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): never {
   if (ctx.matched === undefined || ctx.matched.length === 0) throw unknownPath();
-  ctx.set('Allow', 'GET, HEAD'); // all that any of these paths knows
-  throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-    details: {},
-  });
+  throw methodRefused(ctx, READS);
 }
+/** All that any of these paths knows. */
+const READS = ['GET', 'HEAD'];
 
 /** What `/` lists. */
 function allPaths({ gates, health, issuerDocuments }: PathDeps, discovery: Discovery): readonly string[] {
@@ -112,7 +112,7 @@ function allPaths({ gates, health, issuerDocuments }: PathDeps, discovery: Disco
 }
 
 async function respondObject(ctx: Context, object: object): Promise<void> {
-  await respondJson(ctx, 200, Buffer.from(JSON.stringify(object)), negotiate(ctx.get('Accept')));
+  await respondJson(ctx, 200, Buffer.from(JSON.stringify(object)), negotiatePlain(ctx.get('Accept')));
 }
 
 async function respondMetrics(ctx: Context, metrics: PathDeps['metrics']): Promise<void> {

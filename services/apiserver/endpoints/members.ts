@@ -1,5 +1,5 @@
 import { parseJson } from '../../machinery/codec/json.js';
-import { isJsonObject } from '../../machinery/codec/own.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
 import { isStoreError, type KeyValueStore, type LeaseId } from '../../storage/store.js';
 import { parseIp } from '../registry/addresses/ip.js';
 

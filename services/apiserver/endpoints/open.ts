@@ -1,8 +1,8 @@
 import { FlagError } from '../../machinery/flags/flags.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import type { Feed } from '../cache/feed.js';
-import type { Log } from '../log.js';
-import { API_SERVER_FLAGS, type ApiServerOptions } from '../options.js';
+import type { Log } from '../../machinery/log/log.js';
+import { API_SERVER_FLAGS, type ApiServerOptions } from '../options/flags.js';
 import { parseIp } from '../registry/addresses/ip.js';
 import type { RegistryKeys } from '../registry/keys.js';
 import { advertisedAddress } from './advertise.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreEvent } from '../../storage/store.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import type { Member, Members } from './members.js';
 import type { Publisher } from './publish.js';
 

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
-import { hasReason } from '../../machinery/meta/status.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { FieldOwnership } from '../registry/field-ownership.js';
+import { done } from '../../machinery/work/work.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { THE_SERVER } from '../request/users.js';
+import { record, type FieldManager, type FieldOwnership } from '../registry/field-ownership.js';
 import { prepareForCreate, prepareForUpdate } from '../registry/prepare.js';
 import { keyOf } from '../registry/resource.js';
 import type { ResourceTable, ServedResource } from '../registry/resources.js';
-import type { WriteDecision, Writer } from '../registry/writer.js';
+import type { Decide, WriteDecision, Writer } from '../registry/writer.js';
 import { groups, isOwnSlice, slicesOf, subsetsOf, type DesiredSlice } from './desired.js';
 import type { Member } from './members.js';
 
@@ -21,6 +23,7 @@ export interface PublishDeps {
 
 const NAMESPACE = 'default';
 const SERVICE_PORT = 443;
+const NOTHING: WriteDecision = { do: 'nothing' };
 
 /** Brings members of an object to what they should be, and leaves the rest. */
 type Shape = (object: ApiObject) => void;
@@ -58,10 +61,13 @@ export class Publisher {
   async keepService(port: number): Promise<void> {
     const name = this.#d.vocabulary.defaultServiceName;
     if (this.#cached(this.#services, name) !== undefined) return;
-    await this.#create(this.#services, name, (service) => {
+    const shape: Shape = (service) => {
       service.metadata.labels = { component: 'apiserver', provider: name };
       service['spec'] = this.#serviceSpec(port);
-    });
+    };
+    await this.#write(this.#services, name, (current) =>
+      current === undefined ? this.#made(this.#services, name, shape) : NOTHING,
+    );
   }
 
   /** Brings Endpoints and EndpointSlices in line with the members, of which there has to be one. */
@@ -121,49 +127,42 @@ export class Publisher {
 
   async #keep(served: ServedResource, name: string, shape: Shape): Promise<void> {
     const cached = this.#cached(served, name);
-    if (cached === undefined) {
-      await this.#create(served, name, shape);
-    } else if (!isDeepStrictEqual(shaped(cached, shape), cached)) {
-      await this.#ignoring('NotFound', () => this.#change(served, name, shape)); // the next round makes it
-    }
+    if (cached !== undefined && isDeepStrictEqual(shaped(cached, shape), cached)) return;
+    await this.#write(served, name, (current) =>
+      current === undefined ? this.#made(served, name, shape) : this.#changed(served, current, shape),
+    );
   }
 
-  async #create(served: ServedResource, name: string, shape: Shape): Promise<void> {
-    const { writer, ownership, vocabulary } = this.#d;
+  #made(served: ServedResource, name: string, shape: Shape): WriteDecision {
     const { hub } = served.stored;
-    const object: ApiObject = {
-      kind: hub.kind,
-      apiVersion: apiVersionOf(hub),
-      metadata: { name, namespace: NAMESPACE },
-    };
+    const metadata = { name, namespace: NAMESPACE };
+    const object: ApiObject = { kind: hub.kind, apiVersion: apiVersionOf(hub), metadata };
     shape(object);
-    prepareForCreate(served.stored, object);
-    ownership.created(served, object, { name: vocabulary.serverName, subresource: '' });
-    await this.#ignoring('AlreadyExists', () => writer.create(served.stored, object)); // another server was quicker
+    const owners = done(this.#d.ownership.created(served, object, this.#by));
+    prepareForCreate(served.stored, object, THE_SERVER);
+    record(object, owners);
+    return { do: 'put', object };
   }
 
-  async #change(served: ServedResource, name: string, shape: Shape): Promise<void> {
-    const { writer, ownership, vocabulary } = this.#d;
-    await writer.change(served.stored, NAMESPACE, name, (current): WriteDecision => {
-      const old = current.parse() as ApiObject; // we encoded it
-      const wanted = shaped(old, shape);
-      if (isDeepStrictEqual(wanted, old)) return { do: 'nothing' };
-      const next = prepareForUpdate(served, '', wanted, old);
-      ownership.changed(served, next, old, undefined, { name: vocabulary.serverName, subresource: '' });
-      return { do: 'put', object: next };
-    });
+  #changed(served: ServedResource, current: CachedObject, shape: Shape): WriteDecision {
+    const old = current.parse() as ApiObject; // we encoded it
+    const wanted = shaped(old, shape);
+    if (isDeepStrictEqual(wanted, old)) return NOTHING;
+    const next = prepareForUpdate(served, '', wanted, old);
+    done(this.#d.ownership.changed(served, next, old, { managers: undefined, whole: true }, this.#by));
+    return { do: 'put', object: next };
   }
 
-  async #remove({ stored }: ServedResource, name: string): Promise<void> {
-    await this.#ignoring('NotFound', () => this.#d.writer.change(stored, NAMESPACE, name, () => ({ do: 'delete' })));
+  get #by(): FieldManager {
+    return { name: this.#d.vocabulary.serverName, subresource: '' };
   }
 
-  async #ignoring(reason: 'AlreadyExists' | 'NotFound', write: () => Promise<unknown>): Promise<void> {
-    try {
-      await write();
-    } catch (err) {
-      if (!hasReason(err, reason)) throw err;
-    }
+  async #remove(served: ServedResource, name: string): Promise<void> {
+    await this.#write(served, name, (current) => (current === undefined ? NOTHING : { do: 'delete' }));
+  }
+
+  async #write({ stored }: ServedResource, name: string, decide: Decide): Promise<void> {
+    await this.#d.writer.write({ stored, namespace: NAMESPACE, name }, decide);
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PathRequest, ResourceRequest, UserInfo } from '../pipeline/request.js';
+import type { PathRequest, ResourceRequest, UserInfo } from '../request/request.js';
 import { ALL_RESOURCES, allOf, aGroup, anAccount, ask, askPath, aUser, FlowScene, level, schema, user } from './testing/flow-scene.js'; // prettier-ignore
 
 type Case = readonly [what: string, who: UserInfo, asked: ResourceRequest | PathRequest];

@@ -1,5 +1,5 @@
 import { ALL } from '../authorization/rbac/rules.js';
-import type { RequestInfo, UserInfo } from '../pipeline/request.js';
+import type { RequestInfo, UserInfo } from '../request/request.js';
 import { CompiledPathRule, CompiledResourceRule } from './rules.js';
 import type { FlowRule, SchemaSpec, Subject } from './types.js';
 

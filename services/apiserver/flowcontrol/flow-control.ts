@@ -3,7 +3,7 @@ import { readObject } from '../authorization/rbac/rules.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { CacheFollower } from '../cache/follow.js';
 import type { FlowControlMetrics, FlowSeries, LevelSeats } from '../metrics/flow-control-metrics.js';
-import type { RequestInfo, UserInfo } from '../pipeline/request.js';
+import type { RequestInfo, UserInfo } from '../request/request.js';
 import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../registry/validation/flowcontrol/mandatory.js';
 import { Classifier } from './classifier.js';
 import { CATCH_ALL, levelSpec, schemaSpec } from './parse.js';

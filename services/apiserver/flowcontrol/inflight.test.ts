@@ -36,14 +36,19 @@ describe('inflightLimits()', () => {
     await enter('/carol/delete/pods');
   });
 
-  it('counts neither watches nor what another server answers', async () => {
-    scene = await StageScene.open(inflightLimits({ reading: 1, mutating: 1 }));
-    await enter('/alice/get/pods');
-    await refused('/alice/get/pods');
-    await enter('/alice/watch/pods');
-    await enter('/alice/get/pods%2Flog');
-    await enter('/alice/create/pods%2Fexec');
-  });
+  for (const path of ['/alice/watch/pods', '/alice/get/pods%2Flog', '/alice/get/pods%2Fproxy'])
+    it(`counts ${decodeURIComponent(path)} until it is open`, async () => {
+      scene = await StageScene.open(inflightLimits({ reading: 1, mutating: 1 }));
+      const long = await enter(path);
+      await refused('/bob/get/pods');
+      long.open();
+      const short = await enter('/bob/get/pods');
+      await refused('/bob/get/pods');
+      long.answer(); // gives nothing back a second time
+      await replies[0];
+      await refused('/bob/get/pods');
+      short.answer();
+    });
 
   it('answers administrators in any case', async () => {
     scene = await StageScene.open(inflightLimits({ reading: 1, mutating: 1 }));

@@ -1,6 +1,6 @@
-import { PRIVILEGED_GROUP } from '../authentication/types.js';
-import { isLongRunning, isMutating } from '../metrics/request-labels.js';
-import type { Stage } from '../pipeline/request.js';
+import { PRIVILEGED_GROUP } from '../request/users.js';
+import { isMutating } from '../metrics/request-labels.js';
+import type { Stage } from '../request/request.js';
 import { tooManyRequests } from './refusal.js';
 
 export interface InflightLimits {
@@ -12,7 +12,7 @@ export interface InflightLimits {
 
 /**
  * Two limits and nothing else: one for requests that change something, one for the rest. What runs until somebody ends it
- * does not count. Administrators get their answer in any case: somebody has to be able to see what is wrong.
+ * counts until it is open. Administrators get their answer in any case: somebody has to be able to see what is wrong.
  */
 export function inflightLimits(limits: InflightLimits): Stage {
   const running = { reading: 0, mutating: 0 };
@@ -20,7 +20,7 @@ export function inflightLimits(limits: InflightLimits): Stage {
     const { info, user } = ctx.state;
     const kind = isMutating(info) ? 'mutating' : 'reading';
     const limit = limits[kind];
-    if (limit === 0 || isLongRunning(info)) {
+    if (limit === 0) {
       await next();
       return;
     }
@@ -30,10 +30,16 @@ export function inflightLimits(limits: InflightLimits): Stage {
       return;
     }
     running[kind]++;
+    let counts = true;
+    const leave = (): void => {
+      if (counts) running[kind]--;
+      counts = false;
+    };
+    ctx.state.onOpen = leave;
     try {
       await next();
     } finally {
-      running[kind]--;
+      leave();
     }
   };
 }

@@ -1,5 +1,5 @@
 import { ALL, coversPath } from '../authorization/rbac/rules.js';
-import type { PathRequest, ResourceRequest } from '../pipeline/request.js';
+import type { PathRequest, ResourceRequest } from '../request/request.js';
 import type { PathRule, ResourceRule } from './types.js';
 
 /** A list of a rule, made ready for look-ups; undefined when it says all. */

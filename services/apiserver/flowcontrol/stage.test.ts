@@ -167,16 +167,29 @@ describe('fairness()', () => {
     assert.deepEqual(counted(), { ...NOTHING_LEFT, rejected: { 'concurrency-limit': 1 } });
   });
 
-  it('does not count what another server answers', async () => {
+  for (const part of ['exec', 'attach', 'portforward', 'proxy', 'log'])
+    it(`counts ${part} until another server has it`, async () => {
+      await start({});
+      const passedOn = scene.ask(`/alice/get/pods%2F${part}`);
+      const inside = await scene.next();
+      refused(await scene.ask('/bob/get/pods'));
+      inside.open();
+      const second = scene.ask('/bob/get/pods');
+      (await scene.next()).answer();
+      assert.equal((await second).code, 200);
+      inside.answer();
+      assert.equal((await passedOn).headers['x-kubernetes-pf-flowschema-uid'], 'uid-of-s');
+      assert.deepEqual(counted(), { ...NOTHING_LEFT, rejected: { 'concurrency-limit': 1 } });
+    });
+
+  it('counts exec that ends in a refusal like any request', async () => {
     await start({});
-    const passedOn = ['exec', 'attach', 'portforward', 'proxy', 'log'].map((part) => scene.ask(`/alice/get/pods%2F${part}`)); // prettier-ignore
-    const inside = await Promise.all(passedOn.map(() => scene.next()));
-    const reply = scene.ask('/bob/get/pods');
-    (await scene.next()).answer();
-    assert.equal((await reply).code, 200);
-    for (const each of inside) each.answer();
-    for (const { headers } of await Promise.all(passedOn))
-      assert.equal(headers['x-kubernetes-pf-flowschema-uid'], undefined);
+    const refusal = scene.ask('/alice/create/pods%2Fexec');
+    const inside = await scene.next();
+    refused(await scene.ask('/bob/create/pods%2Fexec'));
+    inside.fail();
+    assert.equal((await refusal).code, 500);
+    assert.equal(series().dispatched, 1);
   });
 
   it('runs what is wider than the level when it is alone', async () => {

@@ -1,5 +1,5 @@
 import type { RefusalReason } from '../metrics/flow-control-metrics.js';
-import { isPassedOn, type Context, type RequestInfo, type Stage } from '../pipeline/request.js';
+import type { Context, RequestInfo, Stage } from '../request/request.js';
 import type { FlowControl, FlowSchema } from './flow-control.js';
 import type { Ticket } from './queues/fair-queues.js';
 import { tooManyRequests } from './refusal.js';
@@ -19,7 +19,8 @@ type Next = () => Promise<unknown>;
 
 /**
  * Lets requests run as the flow schemas and priority levels say, and others wait or refuses them. A request holds its seat
- * until its answer is handed over, a watch until it is open. What another server answers is none of our load.
+ * until its answer is handed over, one that goes on until it is open: from then on it is no load, or that of the server
+ * that answers it. What does not get so far, for want of a right or of an object, counts as any other.
  *
  * Where there is room nothing waits: the request goes on in the same turn.
  */
@@ -27,7 +28,6 @@ export const fairness =
   (d: FairnessDeps): Stage =>
   (ctx, next) => {
     const { info, user, query } = ctx.state;
-    if (isPassedOn(info)) return next();
     const schema = d.control.schemaFor(user, info);
     const { level, spec } = schema;
     if (spec.uid !== '') ctx.res.setHeader(d.headers.flowSchemaUid, spec.uid);
@@ -41,7 +41,7 @@ export const fairness =
   };
 
 async function runWith(ctx: Context, next: Next, seat: Seat): Promise<void> {
-  if (ctx.state.info.verb === 'watch') ctx.state.onOpen = (): void => seat.free();
+  ctx.state.onOpen = (): void => seat.free();
   try {
     await next();
   } finally {
@@ -70,9 +70,10 @@ async function untilItsTurn(
   schema: FlowSchema,
   width: number,
 ): Promise<Ticket | RefusalReason> {
-  const { res, state } = ctx;
+  const { state } = ctx;
+  const { signal } = state;
   const { queues } = schema.level;
-  if (res.destroyed) return 'cancelled';
+  if (signal.aborted) return 'cancelled';
   let itsTurn: () => void = () => undefined;
   const ticket = queues.enqueue(control.flowOf(schema, state.user, state.info), width, () => itsTurn());
   if (typeof ticket === 'string' || ticket.state === 'running') return ticket;
@@ -80,16 +81,16 @@ async function untilItsTurn(
   return new Promise((resolve) => {
     const settle = (outcome: Ticket | RefusalReason): void => {
       clearTimeout(timer);
-      res.off('close', onClose);
+      signal.removeEventListener('abort', onOver);
       schema.series.waiting--;
       resolve(outcome);
     };
     const giveUp = (reason: RefusalReason): void => {
       if (queues.leave(ticket)) settle(reason);
     };
-    const onClose = (): void => giveUp('cancelled');
+    const onOver = (): void => giveUp('cancelled');
     const timer = setTimeout(() => giveUp('time-out'), queueTimeoutMs);
-    res.once('close', onClose);
+    signal.addEventListener('abort', onOver);
     itsTurn = (): void => settle(ticket);
   });
 }

@@ -3,7 +3,7 @@ import type { CachedObject } from '../cache/cached-object.js';
 import { HistoryBudget } from '../cache/history.js';
 import { ResourceCache } from '../cache/resource-cache.js';
 import { cached, FORM, LAYOUT, PREFIX } from '../cache/testing/objects.js';
-import type { RequestInfo } from '../pipeline/request.js';
+import type { RequestInfo } from '../request/request.js';
 import { ask, askPath } from './testing/flow-scene.js';
 import { widthOf } from './width.js';
 

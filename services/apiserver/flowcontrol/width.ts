@@ -1,5 +1,5 @@
 import type { ResourceCache } from '../cache/resource-cache.js';
-import type { RequestInfo, ResourceRequest } from '../pipeline/request.js';
+import type { RequestInfo, ResourceRequest } from '../request/request.js';
 
 /** A list of up to this many objects takes one seat, of up to twice as many two, ... */
 const OBJECTS_PER_SEAT = 100;

@@ -6,6 +6,8 @@ export interface HealthCheck {
   readonly name: string;
   /** Where it counts. */
   readonly endpoints: readonly HealthEndpoint[];
+  /** Only told: the endpoint passes though it fails. */
+  readonly advisory?: true;
   /** Throwing is failing. `signal` fires when the answer is no longer waited for. */
   readonly check: (signal: AbortSignal) => boolean | Promise<boolean>;
 }
@@ -22,7 +24,7 @@ export interface HealthOptions {
 /** The outcome of one check, in the order in which checks were added. */
 export interface HealthOutcome {
   readonly name: string;
-  readonly outcome: 'ok' | 'failed' | 'excluded';
+  readonly outcome: 'ok' | 'failed' | 'warned' | 'excluded';
 }
 
 export interface HealthReport {
@@ -72,7 +74,10 @@ export class HealthChecks {
     const checks = await Promise.all(
       own.map(async (c): Promise<HealthOutcome> => {
         if (exclude.has(c.name)) return { name: c.name, outcome: 'excluded' };
-        return { name: c.name, outcome: (await this.#holds(c, endpoint)) ? 'ok' : 'failed' };
+        return {
+          name: c.name,
+          outcome: (await this.#holds(c, endpoint)) ? 'ok' : c.advisory === true ? 'warned' : 'failed',
+        };
       }),
     );
     return {

@@ -48,6 +48,20 @@ describe('health endpoints', () => {
     );
   });
 
+  it('passes though an advisory check fails, and tells it unasked', async () => {
+    let full = false;
+    server.health.add({ name: 'space', endpoints: ['readyz'], advisory: true, check: () => !full });
+    assert.equal((await server.get('/readyz')).text, 'ok');
+    full = true;
+    const { code, text } = await server.get('/readyz');
+    assert.equal(code, 200);
+    assert.match(text, /^\[-\]space failed: reason withheld$/m);
+    assert.match(text, /check passed\n$/);
+    assert.equal((await server.get('/readyz/space')).code, 500);
+    sound = false;
+    assert.equal((await server.get('/readyz')).code, 500);
+  });
+
   it('is healthy when what fails is excluded', async () => {
     sound = false;
     assert.equal((await server.get('/healthz?exclude=poststarthook/first')).text, 'ok');

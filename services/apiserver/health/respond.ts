@@ -1,18 +1,20 @@
-import type { Context } from '../pipeline/request.js';
-import { unknownPath } from '../pipeline/verb.js';
+import type { Context } from '../request/request.js';
+import { unknownPath } from '../verbs/dispatch.js';
 import type { HealthChecks, HealthEndpoint, HealthOutcome, HealthReport } from './health-checks.js';
 
 const LINES: Readonly<Record<HealthOutcome['outcome'], (name: string) => string>> = {
   ok: (name) => `[+]${name} ok\n`,
   excluded: (name) => `[+]${name} excluded: ok\n`,
   failed: (name) => `[-]${name} failed: reason withheld\n`,
+  warned: (name) => `[-]${name} failed: reason withheld\n`,
 };
 
 /** `/healthz`, `/livez`, `/readyz` (spec 1, 4.8). A failure is always told in full, success only when asked for. */
 export async function respondHealth(ctx: Context, health: HealthChecks, endpoint: HealthEndpoint): Promise<void> {
   const { query } = ctx.state;
   const report = await health.report(endpoint, new Set(query.getAll('exclude')));
-  if (report.passed && !query.has('verbose')) {
+  const sound = report.checks.every(({ outcome }) => outcome !== 'warned');
+  if (report.passed && sound && !query.has('verbose')) {
     respondText(ctx, 200, 'ok');
     return;
   }

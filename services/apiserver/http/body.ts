@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
 import { StatusError } from '../../machinery/meta/status.js';
+import type { Context } from '../request/request.js';
+import { turns, weigh } from './turns.js';
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -11,17 +11,27 @@ export interface BodyLimits {
 /**
  * Reads a request's body. A body that is too large is refused before it is read when it says so, else as soon as it is.
  *
- * @throws {StatusError} RequestEntityTooLarge, Timeout; BadRequest when the client goes away in the middle
+ * @throws {StatusError} RequestEntityTooLarge, Timeout; BadRequest for a body that breaks off
+ * @throws `ctx.state.signal.reason` if it fires first: the client has gone away, also before this began
  */
-export async function readBody(req: IncomingMessage | Http2ServerRequest, limits: BodyLimits): Promise<Buffer> {
+export async function readBody(ctx: Context, limits: BodyLimits): Promise<Buffer> {
+  const body = await received(ctx, limits);
+  weigh(ctx.state, body.length);
+  if (ctx.state.heavy === true) await turns.alone();
+  return body;
+}
+
+function received({ req, state: { signal } }: Context, limits: BodyLimits): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let size = 0;
     const finish = (outcome: () => void): void => {
       clearTimeout(timer);
-      req.off('data', onData).off('end', onEnd).off('error', onGone).off('aborted', onGone).off('close', onGone);
+      signal.removeEventListener('abort', onOver);
+      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('aborted', onBroken);
       outcome();
     };
     const onData = (part: Buffer): void => {
@@ -33,13 +43,15 @@ export async function readBody(req: IncomingMessage | Http2ServerRequest, limits
       const [only] = parts;
       finish(() => resolve(parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, size)));
     };
-    const onGone = (cause?: Error): void =>
+    const onOver = (): void => finish(() => reject(signal.reason as Error));
+    const onBroken = (cause?: Error): void =>
       finish(() => reject(new StatusError('BadRequest', 'The request body ended before it was complete', { cause })));
     const timer = setTimeout(
       () => finish(() => reject(new StatusError('Timeout', 'The request body did not arrive in time'))),
       limits.timeoutMs,
     );
-    req.on('data', onData).on('end', onEnd).on('error', onGone).on('aborted', onGone).on('close', onGone);
+    signal.addEventListener('abort', onOver);
+    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('aborted', onBroken);
   });
 }
 

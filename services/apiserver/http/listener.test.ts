@@ -4,11 +4,10 @@ import { copyFileSync } from 'node:fs';
 import http2, { type ClientHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { connect, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from '../../storage/testing/certificates.js';
-import { listen, type Listener, type ListenerOptions } from './listener.js';
-
-const log = { info: () => undefined, warn: () => undefined };
+import type { Listener, ListenerOptions } from './listener.js';
+import { connected, listenHere } from './testing/local-listener.js';
 
 /** Answers at once, and a watch never; `/last` with what the header of that name says. */
 const handler = (req: IncomingMessage, res: ServerResponse): void => {
@@ -21,34 +20,14 @@ describe('listen()', () => {
   let files: Certificates;
   let listener: Listener;
   const open = async (o: Partial<ListenerOptions> = {}): Promise<void> => {
-    listener = await listen(
-      {
-        address: '127.0.0.1',
-        port: 0,
-        certFile: files.server.certFile,
-        keyFile: files.server.keyFile,
-        clientCaFiles: [],
-        maxStreams: 100,
-        headerTimeoutMs: 10_000,
-        requestTimeoutMs: 10_000,
-        log,
-        ...o,
-      },
-      handler,
-    );
+    listener = await listenHere(files, handler, o);
   };
   const session = async (): Promise<ClientHttp2Session> => {
     const client = http2.connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
     await once(client, 'connect');
     return client;
   };
-  const tls = async (protocol: string): Promise<TLSSocket> => {
-    const o = { host: '127.0.0.1', port: listener.port, rejectUnauthorized: false, ALPNProtocols: [protocol] };
-    const socket = connect(o);
-    socket.on('error', () => undefined); // closed is what is waited for
-    await once(socket, 'secureConnect');
-    return socket;
-  };
+  const tls = (protocol: string): Promise<TLSSocket> => connected(listener, { ALPNProtocols: [protocol] });
 
   before(() => {
     files = makeCertificates();

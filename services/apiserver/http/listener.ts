@@ -1,10 +1,11 @@
-import { readFileSync, watchFile, unwatchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import http2, { type Http2SecureServer, type Http2Session, type ServerHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
-import { serveUpgrades } from './upgrade.js';
+import { FileChanges } from '../../machinery/files/file-changes.js';
+import { serveUpgrades, type MayUpgrade } from './upgrade.js';
 
 export interface ListenerLog {
   info(message: string, keys?: object): void;
@@ -26,8 +27,8 @@ export interface ListenerOptions {
   readonly idleMs?: number;
   /** How often certificate files are looked at; default 5 s. */
   readonly reloadEveryMs?: number;
-  /** Whether requests for a URL may go on in another protocol; absent: none may. */
-  readonly mayUpgrade?: (url: string) => boolean;
+  /** Whether a request may go on in another protocol; absent: none may. */
+  readonly mayUpgrade?: MayUpgrade;
   readonly log: ListenerLog;
 }
 
@@ -52,6 +53,7 @@ const RELOAD_EVERY_MS = 5_000;
 
 /** HTTP/1.1 and HTTP/2 on one TLS port, by ALPN. */
 export async function listen(o: ListenerOptions, handler: Handler): Promise<Listener> {
+  const changes = new FileChanges(filesOf(o)); // before they are read
   const server = http2.createSecureServer({
     ...credentials(o),
     ...contextOptions(o),
@@ -78,12 +80,13 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
   const open = trackConnections(server, o.idleMs ?? IDLE_MS);
   server.on('request', handler as never); // the compatibility layer gives both protocols one shape
-  if (o.mayUpgrade !== undefined) serveUpgrades(server, o.mayUpgrade, handler);
+  server.on('checkExpectation', handler as never); // refused further in, as any request is
+  serveUpgrades(server, o.mayUpgrade ?? ((): boolean => false), handler);
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
   server.on('tlsClientError', () => undefined); // somebody knocked and could not speak TLS
   server.listen(o.port, o.address);
   await once(server, 'listening');
-  const stopReloading = reloadOnChange(server, o);
+  const stopReloading = changes.watch(o.reloadEveryMs ?? RELOAD_EVERY_MS, () => reload(server, o));
   return {
     port: (server.address() as AddressInfo).port,
     close: async (graceMs) => {
@@ -120,22 +123,17 @@ const contextOptions = ({ clientCaFiles }: ListenerOptions): object => ({
 });
 
 /** New connections get the new certificates. Files that do not fit together yet leave the old ones in use. */
-function reloadOnChange(server: Http2SecureServer, o: ListenerOptions): () => void {
-  const files = [o.certFile, o.keyFile, ...o.clientCaFiles];
-  const reload = (): void => {
-    try {
-      server.setSecureContext({ ...credentials(o), ...contextOptions(o) });
-      o.log.info('Certificates read again', { files });
-    } catch (err) {
-      o.log.warn('Changed certificates cannot be used yet', { files, err });
-    }
-  };
-  const interval = o.reloadEveryMs ?? RELOAD_EVERY_MS;
-  for (const file of files) watchFile(file, { interval, persistent: false }, reload);
-  return () => {
-    for (const file of files) unwatchFile(file, reload);
-  };
+function reload(server: Http2SecureServer, o: ListenerOptions): void {
+  const files = filesOf(o);
+  try {
+    server.setSecureContext({ ...credentials(o), ...contextOptions(o) });
+    o.log.info('Certificates read again', { files });
+  } catch (err) {
+    o.log.warn('Changed certificates cannot be used yet', { files, err });
+  }
 }
+
+const filesOf = (o: ListenerOptions): string[] => [o.certFile, o.keyFile, ...o.clientCaFiles];
 
 interface OpenConnections {
   readonly sockets: ReadonlySet<Socket>;
@@ -148,6 +146,7 @@ function trackConnections(server: Http2SecureServer, idleMs: number): OpenConnec
   server.on('secureConnection', (socket: Socket) => {
     if (sockets.has(socket)) return; // served again: see upgrade.ts
     sockets.add(socket);
+    socket.setMaxListeners(0); // each request in a pipeline listens
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('session', (session: ServerHttp2Session) => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { StatusError } from '../../machinery/meta/status.js';
-import { negotiate, negotiateForm, type Offer } from './negotiation.js';
+import { mediaRanges, negotiate, negotiateForm, negotiatePlain, type Offer } from './negotiation.js';
 
 const PROTOBUF = 'application/vnd.platform.protobuf';
 const KUBECTL_PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const object: Offer = { of: 'object', protobuf: true };
 const list: Offer = { of: 'list', protobuf: true };
 const watch: Offer = { of: 'watch', protobuf: true };
+const whole: Offer = { of: 'object', protobuf: true, whole: true };
 const custom: Offer = { of: 'object', protobuf: false };
 const as = (kind: string, { version = 'v1', group = 'meta.platform.io', type = 'application/json' } = {}): string =>
   `${type};as=${kind};g=${group};v=${version}`;
@@ -16,6 +17,13 @@ const refused = (run: () => unknown, message: RegExp): void => {
 };
 
 describe('negotiateForm()', () => {
+  for (const accept of [as('Table'), as('PartialObjectMetadata'), as('PartialObjectMetadata', { type: PROTOBUF })]) {
+    it(`refuses ${accept} where there is nothing but the object itself`, () => {
+      negotiateForm(accept, object); // what is remembered of one offer is none of the other's
+      refused(() => negotiateForm(accept, whole), /^only the following media types are accepted: application\/json, /);
+    });
+  }
+
   const cases: readonly (readonly [accept: string | undefined, offer: Offer, form: string])[] = [
     [undefined, object, 'object json application/json'],
     ['', object, 'object json application/json'],
@@ -48,6 +56,9 @@ describe('negotiateForm()', () => {
     [as('PartialObjectMetadataList'), list, 'metadata meta.platform.io/v1 json application/json'],
     [as('PartialObjectMetadata', { type: PROTOBUF }), custom, `metadata meta.platform.io/v1 protobuf ${PROTOBUF}`],
     [`${as('PartialObjectMetadata')}, application/json`, list, 'object json application/json'],
+    // the object itself and nothing else
+    [`${as('Table')}, ${as('PartialObjectMetadata')}, application/json`, whole, 'object json application/json'],
+    [PROTOBUF, whole, `object protobuf ${PROTOBUF}`],
     // streams
     ['application/json;stream=watch', watch, 'object json application/json'],
     [`${PROTOBUF};stream=watch`, watch, `object protobuf ${PROTOBUF}`],
@@ -73,6 +84,25 @@ describe('negotiateForm()', () => {
   });
 });
 
+describe('mediaRanges()', () => {
+  it('remembers headers, but none that are long', () => {
+    const long = `application/json;charset=${'x'.repeat(1_024)}`;
+    assert.ok(mediaRanges('application/json') === mediaRanges('application/json'));
+    assert.deepEqual(mediaRanges(long), mediaRanges(long));
+    assert.ok(mediaRanges(long) !== mediaRanges(long));
+  });
+});
+
+describe('negotiateForm(), asked again', () => {
+  it('remembers its answers, but none to headers that are long', () => {
+    const offer = { of: 'object', protobuf: true } as const;
+    const long = `application/json;charset=${'x'.repeat(1_024)}`;
+    assert.ok(negotiateForm('application/json', offer) === negotiateForm('application/json', offer));
+    assert.deepEqual(negotiateForm(long, offer), negotiateForm(long, offer));
+    assert.ok(negotiateForm(long, offer) !== negotiateForm(long, offer));
+  });
+});
+
 describe('negotiate()', () => {
   it('gives JSON or YAML, by the order of the client', () => {
     assert.equal(negotiate('application/yaml, application/json'), 'application/yaml');
@@ -80,13 +110,25 @@ describe('negotiate()', () => {
     assert.equal(negotiate(undefined), 'application/json');
   });
 
-  it('gives JSON to those who accept nothing but views of objects', () => {
-    for (const accept of [PROTOBUF, as('Table'), as('PartialObjectMetadataList', { type: PROTOBUF })])
-      assert.equal(negotiate(accept), 'application/json');
+  it('gives JSON to those who accept nothing but Protobuf', () =>
+    assert.equal(negotiate(PROTOBUF), 'application/json'));
+
+  it('goes on from views of objects to what the client accepts next', () =>
+    assert.equal(negotiate(`${as('Table')}, application/yaml`), 'application/yaml'));
+
+  it('refuses those who accept nothing but views of objects, or what nobody could answer', () => {
+    const partial = as('PartialObjectMetadataList', { type: PROTOBUF });
+    for (const accept of ['image/png', as('Chart'), as('Table'), `${as('Table')}, ${partial}`])
+      refused(() => negotiate(accept), /application\/json/);
+  });
+});
+
+describe('negotiatePlain()', () => {
+  it('does not mind which view is asked for', () => {
+    assert.equal(negotiatePlain(as('Table')), 'application/json');
+    assert.equal(negotiatePlain(`image/png, ${as('Chart', { type: 'application/yaml' })}`), 'application/yaml');
+    assert.equal(negotiatePlain(PROTOBUF), 'application/json');
   });
 
-  it('refuses what nobody could answer', () => {
-    refused(() => negotiate('image/png'), /application\/json/);
-    refused(() => negotiate(as('Chart')), /application\/json/);
-  });
+  it('refuses what nobody could answer', () => refused(() => negotiatePlain('image/png'), /application\/json/));
 });

@@ -16,6 +16,8 @@ export interface MediaRange {
 const MAX_RANGES = 32;
 /** Clients send the same few headers all the time. */
 const KEPT_HEADERS = 256;
+/** Longer ones are read each time: few clients send them, and what is kept must not be theirs to choose. */
+const KEPT_LENGTH = 1_024;
 const kept = new Map<string, readonly MediaRange[]>();
 
 /** The ranges of an Accept header, the most wanted first. */
@@ -28,6 +30,7 @@ export function mediaRanges(header: string | undefined): readonly MediaRange[] {
     .map(parseRange)
     .filter((r) => r.quality > 0)
     .sort((a, b) => b.quality - a.quality);
+  if (text.length > KEPT_LENGTH) return parsed;
   if (kept.size >= KEPT_HEADERS) kept.clear();
   kept.set(text, parsed);
   return parsed;
@@ -74,6 +77,8 @@ export interface Offer {
   readonly of: 'object' | 'list' | 'watch';
   /** Not every type has a form in Protobuf; its metadata always has. */
   readonly protobuf: boolean;
+  /** There is nothing to show but the object itself: it is no thing that has a name and a place. */
+  readonly whole?: boolean;
 }
 
 const ENCODINGS: ReadonlyMap<string, Form['encoding']> = new Map<string, Form['encoding']>([
@@ -97,14 +102,14 @@ const META_GROUPS: readonly string[] = CLIENT_WORDS.metaGroups;
  * @throws {StatusError} NotAcceptable
  */
 export function negotiateForm(accept: string | undefined, offer: Offer): Form {
-  const question = `${offer.of} ${String(offer.protobuf)} ${accept ?? ''}`;
+  const question = `${offer.of} ${String(offer.protobuf)} ${String(offer.whole)} ${accept ?? ''}`;
   const known = keptForms.get(question);
   if (known !== undefined) return known;
   for (const range of mediaRanges(accept)) {
     const form = formFor(range, offer);
     if (form === undefined) continue;
     if (keptForms.size >= KEPT_HEADERS) keptForms.clear();
-    keptForms.set(question, form);
+    if (question.length <= KEPT_LENGTH) keptForms.set(question, form);
     return form;
   }
   throw notAcceptable(supported(offer));
@@ -116,7 +121,7 @@ function formFor(range: MediaRange, offer: Offer): Form | undefined {
   const stream = parameters.get('stream') ?? '';
   if (stream !== '' && stream !== 'watch') return undefined;
   const view = viewOf(parameters, offer);
-  if (view === undefined) return undefined;
+  if (view === undefined || (offer.whole === true && view !== 'object')) return undefined;
   const apiVersion = view === 'object' ? '' : `${parameters.get('g') ?? ''}/${parameters.get('v') ?? ''}`;
   const type = firstMatch(range, MEDIA_TYPES.filter((t) => canEncode(ENCODINGS.get(t), view, offer))); // prettier-ignore
   const encoding = type === undefined ? undefined : ENCODINGS.get(type);
@@ -144,30 +149,31 @@ function supported(offer: Offer): readonly string[] {
   return offer.of === 'watch' ? types.map((type) => `${type};stream=watch`) : types;
 }
 
-const ANY_OFFERS: readonly Offer[] = [
-  { of: 'object', protobuf: true },
-  { of: 'list', protobuf: true },
-];
-
 /**
- * JSON or YAML, for answers that have no other form: what the client puts first, or else JSON when it accepts anything
- * that answers about objects can be. So a request may be refused here before anything is done about it.
+ * JSON or YAML, for documents that have no other form and no other view: what the client puts first, or else JSON when it
+ * accepts Protobuf.
  *
- * @throws {StatusError} NotAcceptable
+ * @throws {StatusError} NotAcceptable, also for who accepts nothing but tables or metadata
  */
-export function negotiate(accept: string | undefined): AnswerType {
-  const ranges = mediaRanges(accept);
+export const negotiate = (accept: string | undefined): AnswerType => plainType(mediaRanges(accept));
+
+/** The same for answers that are no objects, such as the version: it does not matter which view is asked for. */
+export const negotiatePlain = (accept: string | undefined): AnswerType =>
+  plainType(mediaRanges(accept).map((range) => ({ ...range, parameters: NO_PARAMETERS })));
+const NO_PARAMETERS: MediaRange['parameters'] = new Map();
+
+const PLAIN: Offer = { of: 'object', protobuf: false, whole: true };
+const PLAIN_OR_PROTOBUF: Offer = { ...PLAIN, protobuf: true };
+
+function plainType(ranges: readonly MediaRange[]): AnswerType {
   for (const range of ranges) {
-    const type = wantsAnotherView(range) ? undefined : firstMatch(range, ANSWER_TYPES);
-    if (type !== undefined) return type;
+    const type = formFor(range, PLAIN)?.type;
+    const answer = ANSWER_TYPES.find((known) => known === type);
+    if (answer !== undefined) return answer;
   }
-  if (ranges.some((range) => ANY_OFFERS.some((offer) => formFor(range, offer) !== undefined)))
-    return 'application/json';
+  if (ranges.some((range) => formFor(range, PLAIN_OR_PROTOBUF) !== undefined)) return 'application/json';
   throw notAcceptable(MEDIA_TYPES);
 }
-
-/** A request for another view of the object (`as=Table`): a server that lacks it goes on to the next range. */
-const wantsAnotherView = (range: MediaRange): boolean => range.parameters.has('as');
 
 export const notAcceptable = (offered: readonly string[]): StatusError =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);

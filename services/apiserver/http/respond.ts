@@ -1,14 +1,17 @@
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
 import type { JsonObject } from '../../machinery/meta/object.js';
 import { REASONS, type StatusError } from '../../machinery/meta/status.js';
 import { encodeEnvelope } from '../../machinery/codec/protobuf/envelope.js';
 import { encodeProtobuf } from '../../machinery/codec/protobuf/encode.js';
 import { META_TYPES } from '../../machinery/types/meta-types.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 import { negotiateForm, type Form } from './negotiation.js';
+import { BlockYaml, IndentedJson, printed, type Printer } from './print.js';
+import { booleanParameter } from './query.js';
 
-const compress = promisify(gzip);
 const JSON_TYPE = 'application/json';
 const YAML = 'application/yaml';
 /** A list of this size goes out in pieces. */
@@ -16,59 +19,83 @@ const STREAM_FROM_BYTES = 64 * 1024;
 const WRITE_BYTES = 48 * 1024;
 /** Smaller answers are not worth the time. */
 const GZIP_FROM_BYTES = 128 * 1024;
-const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
+const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED, chunkSize: WRITE_BYTES };
 
-const flag = (value: string | null): boolean => value !== null && value !== '0' && value.toLowerCase() !== 'false';
+/** Behind these programs sits somebody who reads. */
+const PEOPLE = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
-/** `?pretty`, `?pretty=true`, `?pretty=1` */
-export const wantsPretty = (ctx: Context): boolean => flag(ctx.state.query.get('pretty'));
+/** `?pretty=true`, `?pretty=0`; undefined: it is not said. */
+export function asksForIndents({ state }: Context): boolean | undefined {
+  const { query } = state;
+  return (query.get('pretty') ?? '') === '' ? undefined : booleanParameter(query, 'pretty');
+}
 
-/** Whether the bytes of a body are not what is sent: JSON may be asked for as YAML, or in a form for people. */
-const isRewritten = (ctx: Context, type: string): boolean => type === YAML || (type === JSON_TYPE && wantsPretty(ctx));
+const wantsIndents = (ctx: Context): boolean => asksForIndents(ctx) ?? PEOPLE.test(ctx.req.headers['user-agent'] ?? '');
+
+/** In what form other than its own a body is sent: JSON may be asked for as YAML, or with a member a line. */
+function printerFor(ctx: Context, type: string): Printer | undefined {
+  if (type === YAML) return new BlockYaml();
+  return type === JSON_TYPE && wantsIndents(ctx) ? new IndentedJson() : undefined;
+}
 
 /**
  * Answers with bytes: JSON for the types of JSON and YAML, for any other type what it is. They may be shared: they are not
  * written to.
  */
 export async function respondJson(ctx: Context, code: number, body: Buffer, type: string): Promise<void> {
-  const told = ctx.state.audit?.answered(code, [body], type);
+  await respond(ctx, code, [body], type);
+}
+
+/**
+ * The same for a long answer in pieces that end where a word ends. They go out as the connection takes them, without a copy
+ * of the whole: many clients may be listing at once, and the pieces are shared among them.
+ */
+export async function respondPieces(ctx: Context, pieces: readonly Buffer[], type: string): Promise<void> {
+  await respond(ctx, 200, pieces, type);
+}
+
+async function respond(ctx: Context, code: number, body: readonly Buffer[], type: string): Promise<void> {
+  const told = ctx.state.audit?.answered(code, body, type);
   if (told !== undefined) await told;
-  const asItIs = body.length < GZIP_FROM_BYTES && !isRewritten(ctx, type);
-  send(ctx, code, type, asItIs ? body : await compressed(ctx, await inForm(ctx, body, type)));
+  const printer = printerFor(ctx, type);
+  const pieces = printer === undefined ? body : await printed(ctx.state, body, printer);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (wantsGzip(ctx, length)) await sendCompressed(ctx, code, type, pieces);
+  else if (length < STREAM_FROM_BYTES) send(ctx, code, type, whole(pieces, length));
+  else await sendPieces(ctx, code, type, pieces, length);
+}
+
+function whole(pieces: readonly Buffer[], length: number): Buffer {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, length);
 }
 
 /** Written here and not by the framework: its setters are a tenth of the time that a cached read takes. */
 function send(ctx: Context, code: number, type: string, body: Buffer): void {
   ctx.respond = false;
-  ctx.res.writeHead(code, {
-    'Cache-Control': 'no-cache, private',
-    'Content-Type': type,
-    'Content-Length': body.length,
-  });
+  ctx.res.writeHead(code, head(type, body.length));
   ctx.res.end(body);
 }
 
-/**
- * The same for a long answer in pieces. They go out as the connection takes them, without a copy of the whole: many
- * clients may be listing at once, and the pieces are shared among them.
- */
-export async function respondPieces(ctx: Context, pieces: readonly Buffer[], type: string): Promise<void> {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const plain = !isRewritten(ctx, type) && !wantsGzip(ctx, length);
-  if (!plain || length < STREAM_FROM_BYTES) return respondJson(ctx, 200, Buffer.concat(pieces, length), type);
-  await ctx.state.audit?.answered(200, pieces, type);
-  setHeaders(ctx, 200, type);
-  ctx.set('Content-Length', String(length));
-  return sendPieces(ctx, pieces);
-}
+const head = (type: string, length: number): Record<string, string | number> => ({
+  'Cache-Control': 'no-cache, private',
+  'Content-Type': type,
+  'Content-Length': length,
+});
 
-async function sendPieces(ctx: Context, pieces: readonly Buffer[]): Promise<void> {
+async function sendPieces(
+  ctx: Context,
+  code: number,
+  type: string,
+  pieces: readonly Buffer[],
+  length: number,
+): Promise<void> {
   const { res } = ctx;
-  ctx.respond = false; // written here, piece by piece
-  res.statusCode = 200;
+  ctx.respond = false;
+  res.writeHead(code, head(type, length));
   if (ctx.method !== 'HEAD') {
     for (const piece of inWrites(pieces)) {
-      if (!res.write(piece) && !(await drained(res))) return;
+      if (!res.write(piece)) await drained(ctx);
     }
   }
   res.end();
@@ -83,34 +110,23 @@ function* inWrites(pieces: readonly Buffer[]): Generator<Buffer> {
   let small: Buffer[] = [];
   let bytes = 0;
   for (const piece of pieces) {
-    if (piece.length >= WRITE_BYTES / 2) {
-      if (bytes > 0) yield Buffer.concat(small, bytes);
-      [small, bytes] = [[], 0];
-      for (let at = 0; at < piece.length; at += WRITE_BYTES) yield piece.subarray(at, at + WRITE_BYTES);
-      continue;
+    if (piece.length < WRITE_BYTES / 2) {
+      small.push(piece);
+      bytes += piece.length;
+      if (bytes < WRITE_BYTES) continue;
+      yield Buffer.concat(small, bytes);
+    } else {
+      const fits = small.length === 0 ? 0 : WRITE_BYTES - bytes;
+      if (fits > 0) yield Buffer.concat([...small, piece.subarray(0, fits)]);
+      for (let at = fits; at < piece.length; at += WRITE_BYTES) yield piece.subarray(at, at + WRITE_BYTES);
     }
-    small.push(piece);
-    bytes += piece.length;
-    if (bytes < WRITE_BYTES) continue;
-    yield Buffer.concat(small, bytes);
     [small, bytes] = [[], 0];
   }
   if (bytes > 0) yield Buffer.concat(small, bytes);
 }
 
-/** False when the client went away. */
-async function drained(res: Context['res']): Promise<boolean> {
-  if (res.destroyed || res.closed) return false;
-  return new Promise((resolve) => {
-    const onDrain = (): void => finish(true);
-    const onClose = (): void => finish(false);
-    const finish = (open: boolean): void => {
-      res.off('drain', onDrain).off('close', onClose);
-      resolve(open);
-    };
-    res.on('drain', onDrain).on('close', onClose);
-  });
-}
+/** @throws {StatusError} When the client goes away, or takes too long. */
+const drained = ({ res, state }: Context): Promise<unknown> => once(res, 'drain', { signal: state.signal });
 
 function setHeaders(ctx: Context, code: number, type: string): void {
   ctx.status = code;
@@ -118,25 +134,23 @@ function setHeaders(ctx: Context, code: number, type: string): void {
   ctx.set('Content-Type', type);
 }
 
-async function inForm(ctx: Context, body: Buffer, type: string): Promise<Buffer> {
-  if (!isRewritten(ctx, type)) return body;
-  const value: unknown = JSON.parse(body.toString('utf8'));
-  return type === YAML ? yamlOf(value) : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function yamlOf(value: unknown): Promise<Buffer> {
-  const { stringify } = await import('yaml'); // few ask for it, and it is slow to load
-  return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
-}
-
 const wantsGzip = (ctx: Context, length: number): boolean =>
   length >= GZIP_FROM_BYTES && /\bgzip\b/.test(ctx.get('Accept-Encoding'));
 
-async function compressed(ctx: Context, body: Buffer): Promise<Buffer> {
-  if (!wantsGzip(ctx, body.length)) return body;
+/** Compresses piece by piece: one copy of the whole would take longer than a turn of the event loop may. */
+async function sendCompressed(ctx: Context, code: number, type: string, pieces: readonly Buffer[]): Promise<void> {
+  const zipped: Buffer[] = [];
+  let length = 0;
+  const take = async (parts: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const part of parts) {
+      zipped.push(part);
+      length += part.length;
+    }
+  };
+  await pipeline(Readable.from(inWrites(pieces)), createGzip(GZIP_OPTIONS), take, { signal: ctx.state.signal });
   ctx.set('Content-Encoding', 'gzip');
   ctx.set('Vary', 'Accept-Encoding');
-  return compress(body, GZIP_OPTIONS);
+  await sendPieces(ctx, code, type, zipped, length);
 }
 
 /** A Status wrapped as Protobuf bodies are. */
@@ -147,12 +161,16 @@ export const protobufStatus = (status: object): Buffer =>
 const AS_JSON = { encoding: 'json', type: JSON_TYPE } as const;
 
 /** A Status in the encoding that was asked for. */
-async function encodedStatus(status: object, encoding: Form['encoding']): Promise<Buffer> {
+function encodedStatus(ctx: Context, status: object, { encoding, type }: FailureForm): Buffer {
   if (encoding === 'protobuf') return protobufStatus(status);
-  return encoding === 'yaml' ? yamlOf(status) : Buffer.from(JSON.stringify(status));
+  const json = Buffer.from(JSON.stringify(status));
+  const printer = printerFor(ctx, type);
+  return printer === undefined ? json : Buffer.concat([...printer.print(json), printer.end()]);
 }
 
-function formOfFailure(ctx: Context): Pick<Form, 'encoding' | 'type'> {
+type FailureForm = Pick<Form, 'encoding' | 'type'>;
+
+function formOfFailure(ctx: Context): FailureForm {
   try {
     return negotiateForm(ctx.get('Accept'), { of: 'object', protobuf: true });
   } catch {
@@ -161,10 +179,10 @@ function formOfFailure(ctx: Context): Pick<Form, 'encoding' | 'type'> {
 }
 
 /** Answers with a failure. Works at any point before the first byte of an answer. */
-export async function respondStatus(ctx: Context, error: StatusError): Promise<void> {
-  const { encoding, type } = formOfFailure(ctx);
-  const body = await encodedStatus(error.body(), encoding);
-  setHeaders(ctx, error.code, type);
+export function respondStatus(ctx: Context, error: StatusError): void {
+  const form = formOfFailure(ctx);
+  const body = encodedStatus(ctx, error.body(), form);
+  setHeaders(ctx, error.code, form.type);
   const retry = error.details?.retryAfterSeconds;
   if (retry !== undefined) ctx.set('Retry-After', String(retry));
   if (error.code === REASONS.Unauthorized) ctx.set('WWW-Authenticate', 'Bearer');

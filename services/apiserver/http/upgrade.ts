@@ -23,23 +23,63 @@ const upgrades = new WeakMap<IncomingMessage | Http2ServerRequest, Upgrade>();
 /** undefined: an ordinary request. */
 export const upgradeOf = (req: IncomingMessage | Http2ServerRequest): Upgrade | undefined => upgrades.get(req);
 
+/** Whether a request may go on in another protocol. */
+export type MayUpgrade = (req: IncomingMessage) => boolean;
+
 /**
- * Lets requests that ask for another protocol through to the handler of all requests, where `mayUpgrade` says that their
- * URL can: the handler answers them as any other, or takes the connection (`upgradeOf`). Of the rest the wish is ignored,
- * as a server may (RFC 9110, 7.8): some clients offer a newer HTTP with every request.
+ * Lets requests that ask for another protocol through to the handler of all requests, where `mayUpgrade` says that they
+ * can: the handler answers them as any other, or takes the connection (`upgradeOf`). Of the rest the wish is ignored,
+ * as a server may (RFC 9110, 7.8): some clients offer a newer HTTP with every request. CONNECT is answered by the handler,
+ * too, which knows no such thing.
  */
-export function serveUpgrades(server: Http2SecureServer, mayUpgrade: (url: string) => boolean, handler: Handler): void {
+export function serveUpgrades(server: Http2SecureServer, mayUpgrade: MayUpgrade, handler: Handler): void {
   // The HTTP/1.1 side of this server emits what node:http emits; its types do not tell.
-  (server as unknown as Server).on('upgrade', (req: IncomingMessage, socket, head: Buffer) => {
-    if (!(socket instanceof Socket)) throw new TypeError('A TLS server hands out sockets');
-    if (!mayUpgrade(req.url ?? '/')) {
-      serveAgain(server, req, socket, head);
-      return;
-    }
-    socket.on('error', () => undefined); // a reset is a way of closing
-    handler(req, responseFor(req, socket, head));
+  const http1 = server as unknown as Server;
+  const unanswered = new Unanswered();
+  http1.prependListener('request', (req, res) => unanswered.add(req.socket, res));
+  http1.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    unanswered.whenNone(socket, () => {
+      if (mayUpgrade(req)) handler(req, responseFor(req, socket, head));
+      else serveAgain(server, req, socket, head);
+    });
+  });
+  http1.on('connect', (req: IncomingMessage, to: Socket | ServerResponse, head: Buffer) => {
+    // On HTTP/2 there is an answer already.
+    if (to instanceof Socket) unanswered.whenNone(to, () => handler(req, responseFor(req, to, head)));
+    else handler(req, to);
   });
 }
+
+/**
+ * The requests on a connection whose answers are not out. Node lets go of a connection with a request that asks for another
+ * protocol, also while answers to those before it are under way: they have to be out before it is their turn.
+ */
+class Unanswered {
+  readonly #counts = new WeakMap<Socket, number>();
+  readonly #waiting = new WeakMap<Socket, () => void>();
+
+  add(socket: Socket, res: ServerResponse): void {
+    if ('stream' in res) return; // HTTP/2 has no order among requests
+    this.#counts.set(socket, (this.#counts.get(socket) ?? 0) + 1);
+    res.once('close', () => {
+      const left = (this.#counts.get(socket) ?? 1) - 1;
+      this.#counts.set(socket, left);
+      if (left > 0) return;
+      const next = this.#waiting.get(socket);
+      this.#waiting.delete(socket);
+      if (next !== undefined && !socket.destroyed) setImmediate(next); // once Node is done with the one before
+    });
+  }
+
+  /** Not at all when the connection closes before. */
+  whenNone(socket: Socket, next: () => void): void {
+    if (socket.listenerCount('error', ignore) === 0) socket.on('error', ignore); // a reset is a way of closing
+    if ((this.#counts.get(socket) ?? 0) === 0) next();
+    else this.#waiting.set(socket, next);
+  }
+}
+
+const ignore = (): void => undefined;
 
 /** Node has let go of the connection: the answer is bound to it here, and ends it. */
 function responseFor(req: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {

@@ -1,4 +1,4 @@
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 
 /** More would make headers that clients refuse. */
 const MAX_WARNINGS = 20;

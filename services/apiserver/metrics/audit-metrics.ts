@@ -5,7 +5,7 @@ export interface AuditMetrics {
   event(): void;
   /** A request is told of at this level. */
   level(level: string): void;
-  /** Events did not get to where they should. @param plugin `log` or `webhook` */
+  /** Events did not get to where they should. @param plugin `log`, `webhook`, or `encoder` for what reached neither */
   lost(plugin: string, events: number): void;
   /** A request failed because nothing could be told of it. */
   rejected(): void;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { PathRequest, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import type { PathRequest, RequestVerb, ResourceRequest } from '../request/request.js';
 import { createMetrics } from './metrics.js';
 
 const CONFIG_MAPS: ResourceDeclaration = {
@@ -34,6 +34,7 @@ const request = (verb: RequestVerb, over: Partial<ResourceRequest> = {}): Resour
   resource: 'configmaps',
   subresource: '',
   name: '',
+  watchPath: false,
   declaration: CONFIG_MAPS,
   subresourceDeclaration: undefined,
   ...over,

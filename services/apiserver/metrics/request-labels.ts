@@ -4,7 +4,7 @@ import {
   type RequestInfo,
   type RequestVerb,
   type ResourceRequest,
-} from '../pipeline/request.js';
+} from '../request/request.js';
 
 /** How a request is counted. All values come from closed sets: a client cannot make new ones. */
 export interface RequestLabels {
@@ -17,17 +17,17 @@ export interface RequestLabels {
   readonly scope: '' | 'resource' | 'namespace' | 'cluster';
 }
 
-const VERBS: Readonly<Record<RequestVerb, string>> = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETE',
-  connect: 'CONNECT',
-};
+const VERBS: ReadonlyMap<string, string> = new Map<RequestVerb, string>([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETE'],
+  ['options', 'OPTIONS'],
+]);
 const MUTATING: ReadonlySet<string> = new Set([
   'create',
   'update',
@@ -56,11 +56,13 @@ export const scopeOf = ({ name, verb, namespace }: ResourceRequest): RequestLabe
   return namespace === '' ? 'cluster' : 'namespace';
 };
 
+const verbLabel = (verb: ResourceRequest['verb']): string => VERBS.get(verb) ?? OTHER;
+
 export function resourceLabels(info: ResourceRequest): RequestLabels {
   const { declaration, subresource, subresourceDeclaration } = info;
   if (declaration === undefined) return unknownResource(info.verb);
   return {
-    verb: VERBS[isPassedOn(info) ? 'connect' : info.verb],
+    verb: isPassedOn(info) ? 'CONNECT' : verbLabel(info.verb),
     group: declaration.group,
     version: declaration.version,
     resource: declaration.resource,
@@ -70,8 +72,8 @@ export function resourceLabels(info: ResourceRequest): RequestLabels {
 }
 
 /** All that is not served counts together. */
-export const unknownResource = (verb: RequestVerb): RequestLabels => ({
-  verb: VERBS[verb],
+export const unknownResource = (verb: ResourceRequest['verb']): RequestLabels => ({
+  verb: verbLabel(verb),
   group: OTHER,
   version: OTHER,
   resource: OTHER,

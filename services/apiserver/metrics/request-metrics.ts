@@ -1,5 +1,5 @@
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { PathRequest, RequestInfo, ResourceRequest } from '../pipeline/request.js';
+import type { PathRequest, RequestInfo, ResourceRequest } from '../request/request.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
 import {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
+import { methodsOf } from '../pipeline/methods.js';
 import { parseRequest } from '../pipeline/request-info.js';
-import type { RequestInfo } from '../pipeline/request.js';
+import type { RequestInfo } from '../request/request.js';
 import { servedApi } from '../registry/runtime-config.js';
 import type { ServedApi } from '../registry/served.js';
+import { done } from '../../machinery/work/work.js';
 import { DocumentWriter } from './documents.js';
 import { partsOf, type Part } from './parts.js';
 
@@ -45,15 +47,15 @@ interface Made {
   v3(path: string): DocumentV3;
 }
 
-async function made(name: VocabularyName): Promise<Made> {
+function made(name: VocabularyName): Made {
   const words = vocabulary(name);
   const catalog = loadCatalog(words);
   const { api } = servedApi(catalog, new Map());
   const returnsDeleted = ({ resource }: { readonly resource: string }): boolean => resource === 'pods';
   const writer = new DocumentWriter({ catalog, vocabulary: words, version: '1.24.0', returnsDeleted });
   const parts = partsOf(api.groups);
-  const v3 = (path: string): DocumentV3 => writer.v3(parts.find((p) => p.path === path)!) as DocumentV3;
-  return { api, parts, writer, v2: (await writer.v2(parts)) as DocumentV2, v3 };
+  const v3 = (path: string): DocumentV3 => done(writer.v3(parts.find((p) => p.path === path)!)) as DocumentV3;
+  return { api, parts, writer, v2: done(writer.v2(parts)) as DocumentV2, v3 };
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
@@ -70,10 +72,7 @@ const filled = (path: string): string => path.replace(/\{(\w+)\}/g, 'a-$1');
 /** What the server would say about a request, as far as the declaration tells. */
 function isServed(method: string, info: RequestInfo): boolean {
   if (info.kind === 'path') return true;
-  const { declaration, subresource, subresourceDeclaration, verb } = info;
-  if (verb === 'connect') return subresource === 'proxy' && method === 'OPTIONS';
-  const verbs: readonly string[] | undefined = (subresource === '' ? declaration : subresourceDeclaration)?.verbs;
-  return verbs?.includes(verb) ?? false;
+  return info.declaration !== undefined && methodsOf(info, info.declaration).has(method);
 }
 
 /** `apps/v1 deployments/scale get`, of all that is declared. */
@@ -97,12 +96,12 @@ describe('DocumentWriter', () => {
   const meta = `${words.openApiModelPrefix}apimachinery.pkg.apis.meta.v1`;
   const x = words.openApiExtension;
   let kubernetes: Made;
-  before(async () => (kubernetes = await made('kubernetes')));
+  before(() => (kubernetes = made('kubernetes')));
 
   for (const name of ['platform', 'kubernetes'] as VocabularyName[]) {
     describe(`in the ${name} vocabulary`, () => {
       let that: Made;
-      before(async () => (that = await made(name)));
+      before(() => (that = made(name)));
 
       it('tells no operation that is not served', () => {
         const wrong = operationsOf(that.v2.paths).filter(
@@ -144,13 +143,13 @@ describe('DocumentWriter', () => {
       });
 
       it('tells in the documents of version 3 what it tells in that of version 2', () => {
-        const v3 = that.parts.flatMap((part) => operationsOf((that.writer.v3(part) as DocumentV3).paths));
+        const v3 = that.parts.flatMap((part) => operationsOf((done(that.writer.v3(part)) as DocumentV3).paths));
         const key = ([method, path, o]: (typeof v3)[number]): string => `${method} ${path} ${o.operationId}`;
         assert.deepEqual(v3.map(key).sort(), operationsOf(that.v2.paths).map(key).sort());
       });
 
-      it('is the same each time, so that replicas agree', async () => {
-        const other = await made(name);
+      it('is the same each time, so that replicas agree', () => {
+        const other = made(name);
         assert.equal(JSON.stringify(other.v2), JSON.stringify(that.v2));
         for (const { path } of that.parts) assert.equal(JSON.stringify(other.v3(path)), JSON.stringify(that.v3(path)));
       });

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { loadRules } from '../../machinery/defaulting/rules.js';
 import type { GroupVersion } from '../../machinery/meta/gvk.js';
 import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
 import { loadDescriptions, type Descriptions } from '../../machinery/types/descriptions.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Work } from '../../machinery/work/work.js';
 import { DIALECT_2, DIALECT_3, type Dialect, type Parameter } from './dialect.js';
 import { optionParameters } from './parameters.js';
 import type { Part } from './parts.js';
@@ -48,20 +48,22 @@ export class DocumentWriter {
   }
 
   /** The document of one part. */
-  v3(part: Part): object {
+  *v3(part: Part): Work<object> {
     const { paths, schemas } = this.#begin(DIALECT_3);
     part.write(paths);
+    yield;
+    yield* schemas.settle();
     const components = { schemas: schemas.models(), securitySchemes: SCHEMES };
     return { openapi: '3.0.0', info: this.#info, paths: paths.paths(), components };
   }
 
-  /** One document of everything, for clients of the time before version 3. Others get their turn between two parts. */
-  async v2(parts: readonly Part[]): Promise<object> {
+  /** One document of everything, for clients of the time before version 3. */
+  *v2(parts: readonly Part[]): Work<object> {
     const { paths, schemas } = this.#begin(DIALECT_2);
     for (const part of parts) {
       part.write(paths);
-      schemas.settle();
-      await nextTurn();
+      yield;
+      yield* schemas.settle();
     }
     return {
       swagger: '2.0',

@@ -17,7 +17,7 @@ export function keyParts(key: string): KeyParts {
   };
 }
 
-const HELPERS: Readonly<Record<string, string>> = {
+const HELPERS = {
   meta: 'apimachinery.pkg.apis.meta',
   intstr: 'apimachinery.pkg.util.intstr',
   resource: 'apimachinery.pkg.api.resource',
@@ -29,15 +29,15 @@ const HELPERS: Readonly<Record<string, string>> = {
 export function modelNames(vocabulary: Vocabulary): (key: string) => string {
   const { openApiModelPrefix, groups, labels } = vocabulary;
   const [aggregator = ''] = labels.apiServiceAutomanaged.split('.', 1); // the one identifier that begins with its name
-  const packages: Readonly<Record<string, string>> = {
-    ...HELPERS,
-    [groups.apiextensions]: 'apiextensions-apiserver.pkg.apis.apiextensions',
-    [groups.apiregistration]: `${aggregator}.pkg.apis.apiregistration`,
-  };
+  const packages = new Map<string, string>([
+    ...Object.entries(HELPERS),
+    [groups.apiextensions, 'apiextensions-apiserver.pkg.apis.apiextensions'],
+    [groups.apiregistration, `${aggregator}.pkg.apis.apiregistration`],
+  ]);
   return (key) => {
     const { group, version, kind } = keyParts(key);
     const [short = ''] = group.split('.', 1);
-    const at = Object.hasOwn(packages, group) ? packages[group] : undefined;
+    const at = packages.get(group);
     return [`${openApiModelPrefix}${at ?? `api.${short}`}`, ...(version === '' ? [] : [version]), kind].join('.');
   };
 }

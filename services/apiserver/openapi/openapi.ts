@@ -1,10 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Document, respondDocument } from '../discovery/document.js';
+import type { Work } from '../../machinery/work/work.js';
+import { Document, respondDocument } from '../http/document.js';
+import { turns } from '../http/turns.js';
 import { firstMatch, mediaRanges, notAcceptable } from '../http/negotiation.js';
-import { unknownPath } from '../pipeline/verb.js';
-import type { Context } from '../pipeline/request.js';
+import { unknownPath } from '../verbs/dispatch.js';
+import type { Context } from '../request/request.js';
 import type { ServedApi } from '../registry/served.js';
 import { DocumentWriter, type DocumentDeps } from './documents.js';
+import { jsonInParts } from './json-parts.js';
 import { partsOf, type Part } from './parts.js';
 import { encodeDocument } from './protobuf/encode.js';
 
@@ -15,7 +17,7 @@ export interface OpenApiDeps extends DocumentDeps {
 /** A document, and what it was made of. */
 interface Kept {
   readonly basis: readonly unknown[];
-  readonly document: Document;
+  readonly document: Promise<Document>;
 }
 
 /** The document of everything, in the forms in which somebody asked for it. */
@@ -52,16 +54,18 @@ export class OpenApi {
     const { generation } = this.#d.api;
     if (this.#v2.generation !== generation) this.#v2 = { generation };
     if (isJson) {
-      this.#v2.json ??= this.#makeV2((document) => document);
+      this.#v2.json ??= this.#makeV2(jsonInParts, true);
       await respondDocument(ctx, await this.#v2.json, UNCACHED);
     } else {
-      this.#v2.protobuf ??= this.#makeV2(encodeDocument);
+      this.#v2.protobuf ??= this.#makeV2(encodeDocument, false);
       await respondDocument(ctx, await this.#v2.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
     }
   }
 
-  async #makeV2(encode: (document: object) => object): Promise<Document> {
-    return new Document(encode(await this.#documents().v2(this.#parts())));
+  #makeV2(encode: (document: object) => Work<Buffer>, isJson: boolean): Promise<Document> {
+    const documents = this.#documents();
+    const parts = this.#parts();
+    return made(documents.v2(parts), encode, isJson);
   }
 
   /** `/openapi/v3`: where the documents are, each with its hash. */
@@ -71,9 +75,8 @@ export class OpenApi {
     const parts = this.#parts();
     for (const path of this.#v3.keys()) if (!parts.some((p) => p.path === path)) this.#v3.delete(path);
     for (const part of parts) {
-      const { hash } = this.#document(part);
+      const { hash } = await this.#document(part);
       paths[part.path] = { serverRelativeURL: urlOf(part.path, hash) };
-      await nextTurn(); // all of them take a while, the first time: others get their turn between two
     }
     await respondDocument(ctx, new Document({ paths }), UNCACHED);
   }
@@ -83,7 +86,7 @@ export class OpenApi {
     requireJson(ctx);
     const part = this.#parts().find((p) => p.path === path);
     if (part === undefined) throw unknownPath();
-    const document = this.#document(part);
+    const document = await this.#document(part);
     const hash = ctx.state.query.get('hash');
     if (hash === null || hash === '') return respondDocument(ctx, document, UNCACHED);
     if (hash !== document.hash) {
@@ -107,13 +110,24 @@ export class OpenApi {
     return partsOf(this.#d.api.groups);
   }
 
-  #document(part: Part): Document {
+  #document(part: Part): Promise<Document> {
     const kept = this.#v3.get(part.path);
     if (kept !== undefined && isSame(kept.basis, part.basis)) return kept.document;
-    const document = new Document(this.#documents().v3(part));
+    const document = made(this.#documents().v3(part), jsonInParts, true);
     this.#v3.set(part.path, { basis: part.basis, document });
     return document;
   }
+}
+
+/** Makes a document in turns between which others have theirs. */
+async function made(
+  written: Work<object>,
+  encode: (document: object) => Work<Buffer>,
+  isJson: boolean,
+): Promise<Document> {
+  const bytes = await turns.through(encode(await turns.through(written)));
+  await turns.alone();
+  return new Document(bytes, isJson);
 }
 
 const urlOf = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;

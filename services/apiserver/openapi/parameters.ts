@@ -70,7 +70,9 @@ export const DELETE_COLLECTION: readonly Parameter[] = [
   ...LIST.filter((p) => p.name !== 'watch' && p.name !== 'allowWatchBookmarks'),
 ];
 
-const TYPES: Readonly<Record<string, Parameter['type']>> = { bool: 'boolean', int32: 'integer', int64: 'integer' };
+const TYPES: ReadonlyMap<string, Parameter['type']> = new Map(
+  Object.entries<Parameter['type']>({ bool: 'boolean', int32: 'integer', int64: 'integer' }),
+);
 
 /** The members of a type of options as a query has them, without those that a gate of a later release brings. */
 export function optionParameters(
@@ -83,7 +85,7 @@ export function optionParameters(
   return flattenedFields(types, { fields: own }).map(({ name, type }) => ({
     name,
     in: 'query',
-    type: TYPES[type] ?? 'string',
+    type: TYPES.get(type) ?? 'string',
     description: descriptions.ofField(key, name) ?? '',
   }));
 }

@@ -3,6 +3,7 @@ import type { Descriptions } from '../../machinery/types/descriptions.js';
 import { isReached } from '../../machinery/types/release.js';
 import type { GroupVersion } from '../../machinery/meta/gvk.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Work } from '../../machinery/work/work.js';
 import type { Dialect, Schema } from './dialect.js';
 import { keyParts, modelNames } from './model-names.js';
 import type { StaticDefaults } from './static-defaults.js';
@@ -29,23 +30,27 @@ interface Primitive {
   readonly zero: unknown;
 }
 
-const PRIMITIVES: Readonly<Record<string, Primitive>> = {
-  string: { schema: { type: 'string' }, zero: '' },
-  bool: { schema: { type: 'boolean' }, zero: false },
-  int32: { schema: { type: 'integer', format: 'int32' }, zero: 0 },
-  int64: { schema: { type: 'integer', format: 'int64' }, zero: 0 },
-  double: { schema: { type: 'number', format: 'double' }, zero: 0 },
-  bytes: { schema: { type: 'string', format: 'byte' }, zero: undefined },
-};
+const PRIMITIVES: ReadonlyMap<string, Primitive> = new Map(
+  Object.entries<Primitive>({
+    string: { schema: { type: 'string' }, zero: '' },
+    bool: { schema: { type: 'boolean' }, zero: false },
+    int32: { schema: { type: 'integer', format: 'int32' }, zero: 0 },
+    int64: { schema: { type: 'integer', format: 'int64' }, zero: 0 },
+    double: { schema: { type: 'number', format: 'double' }, zero: 0 },
+    bytes: { schema: { type: 'string', format: 'byte' }, zero: undefined },
+  }),
+);
 
 /** Scalars that documents give a model of their own. */
-const SCALAR_MODELS: Readonly<Record<string, string>> = {
-  time: 'meta/v1.Time',
-  microTime: 'meta/v1.MicroTime',
-  duration: 'meta/v1.Duration',
-  quantity: 'resource.Quantity',
-  intOrString: 'intstr.IntOrString',
-};
+const SCALAR_MODELS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    time: 'meta/v1.Time',
+    microTime: 'meta/v1.MicroTime',
+    duration: 'meta/v1.Duration',
+    quantity: 'resource.Quantity',
+    intOrString: 'intstr.IntOrString',
+  }),
+);
 
 /** Kinds that every group uses; they belong to none, */
 const META = 'meta/';
@@ -77,16 +82,16 @@ export class Schemas {
     return { $ref: `${this.#d.dialect.modelsAt}${name}` };
   }
 
-  /** Makes the models that were referred to up to now, directly or not. */
-  settle(): void {
+  /** Makes the models that were referred to up to now, directly or not. Each is a part of the work. */
+  *settle(): Work<void> {
     for (let key = this.#pending.pop(); key !== undefined; key = this.#pending.pop()) {
       this.#models.set(this.#nameOf(key), this.#model(key));
+      yield;
     }
   }
 
-  /** Every model that was referred to, directly or not, by name. */
+  /** Every model that was referred to, directly or not, by name: to be asked for when that is settled. */
   models(): Readonly<Record<string, Schema>> {
-    this.settle();
     return Object.fromEntries([...this.#models].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -174,17 +179,17 @@ export class Schemas {
    */
   #value({ field, owner }: Member, fallback: unknown, isWritten: boolean): Schema {
     const { dialect, types } = this.#d;
-    const primitive = PRIMITIVES[field.type];
+    const primitive = PRIMITIVES.get(field.type);
     const mayLack = field.nullable === true && field.list !== true && field.map !== true;
     if (primitive !== undefined) {
       const allowed = field.enum === undefined ? {} : { enum: field.enum };
       const zero = isWritten && !mayLack ? primitive.zero : undefined;
       return dialect.withDefault({ ...primitive.schema, ...allowed }, fallback ?? zero);
     }
-    const key = field.type === 'rawJSON' ? rawModel(field, owner) : (SCALAR_MODELS[field.type] ?? field.type);
+    const key = field.type === 'rawJSON' ? rawModel(field, owner) : (SCALAR_MODELS.get(field.type) ?? field.type);
     const named = typeOf(types, key);
     if (named?.listOf !== undefined)
-      return { type: 'array', items: PRIMITIVES[named.listOf]?.schema ?? this.ref(named.listOf) };
+      return { type: 'array', items: PRIMITIVES.get(named.listOf)?.schema ?? this.ref(named.listOf) };
     const isStruct = named?.scalar === undefined && named?.jsonForm === undefined;
     return dialect.withDefault(this.ref(key), fallback ?? (isStruct && !mayLack ? {} : undefined));
   }

@@ -6,7 +6,7 @@ export const AUTHENTICATION_FLAGS = {
     flag: 'anonymous-auth',
     type: 'bool',
     default: 'true',
-    help: 'requests without credentials are those of system:anonymous; else they are refused',
+    help: 'requests without credentials are those of system:anonymous; else they are refused. With --authorization-mode=AlwaysAllow only when given',
   },
   clientCaFile: {
     flag: 'client-ca-file',

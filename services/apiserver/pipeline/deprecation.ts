@@ -2,16 +2,24 @@ import type { ResourceDeclaration } from '../../machinery/types/declarations.js'
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { addWarnings } from '../http/warnings.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
-import { annotate, type Stage } from './request.js';
+import { annotate, type Stage } from '../request/request.js';
 
-/** Tells everybody who uses a deprecated version: the client, whoever scrapes, and the audit (spec 1, 9.2). */
+/** Warns the client of a deprecated version, whatever becomes of its request (spec 1, 9.2). */
+export const warnOfDeprecation: Stage = (ctx, next) => {
+  const { info } = ctx.state;
+  if (info.kind === 'resource' && info.declaration?.deprecated !== undefined) {
+    addWarnings(ctx, [deprecationWarning(info.declaration)]);
+  }
+  return next();
+};
+
+/** Tells who scrapes and the audit that a deprecated version is in use (spec 1, 9.2). */
 export const deprecation =
   ({ deprecatedAnnotation, removedReleaseAnnotation }: Vocabulary, metrics: DeprecatedApiMetrics): Stage =>
   (ctx, next) => {
     const { info } = ctx.state;
     if (info.kind === 'path' || info.declaration?.deprecated === undefined) return next();
     const { declaration, subresource } = info;
-    addWarnings(ctx, [deprecationWarning(declaration)]);
     metrics.requested(declaration, subresource);
     annotate(ctx.state, {
       [deprecatedAnnotation]: 'true',

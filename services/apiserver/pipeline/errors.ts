@@ -1,7 +1,8 @@
 import { StatusError } from '../../machinery/meta/status.js';
-import { isStoreError } from '../../storage/store.js';
+import { isStoreError, storeErrorOf } from '../../storage/store.js';
+import { breakOff } from '../http/exchange.js';
 import { respondStatus } from '../http/respond.js';
-import type { Stage } from './request.js';
+import type { Stage } from '../request/request.js';
 
 export interface ErrorLog {
   error(message: string, keys?: object): void;
@@ -15,9 +16,10 @@ export const respondToErrors =
       await next();
     } catch (err) {
       const status = asStatus(err);
-      if (status.reason === 'InternalError') log.error('Request failed', { err, method: ctx.method, path: ctx.path });
-      if (ctx.headerSent) ctx.res.destroy();
-      else await respondStatus(ctx, status);
+      if (status.reason === 'InternalError' && !isStoreError(status, 'noSpace'))
+        log.error('Request failed', { err, method: ctx.method, path: ctx.path });
+      if (ctx.headerSent) breakOff(ctx.res);
+      else respondStatus(ctx, status);
     }
   };
 
@@ -32,5 +34,7 @@ export function asStatus(err: unknown): StatusError {
       details: { retryAfterSeconds: 1 },
     });
   }
+  const full = storeErrorOf(err, 'noSpace');
+  if (full !== undefined) return new StatusError('InternalError', full.message, { cause: err }); // all may know it
   return new StatusError('InternalError', 'Internal error occurred', { cause: err });
 }

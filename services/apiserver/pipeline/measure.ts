@@ -1,6 +1,6 @@
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import { asStatus } from './errors.js';
-import type { Stage } from './request.js';
+import type { Stage } from '../request/request.js';
 
 /** Counts and times each request; failures under the code that they will leave with. */
 export const measure =

@@ -3,7 +3,7 @@ import { hasReason } from '../../machinery/meta/status.js';
 import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { servedApi } from '../registry/runtime-config.js';
-import type { ResourceRequest } from './request.js';
+import type { ResourceRequest } from '../request/request.js';
 import { originForm, parseRequest } from './request-info.js';
 
 const { api } = servedApi(loadCatalog(vocabulary('platform')), new Map());
@@ -37,12 +37,23 @@ const RESOURCES: readonly (readonly [string, string])[] = [
   ['GET /api/v1/watch/configmaps', 'watch  configmaps  '],
   ['GET /api/v1/namespaces/a/pods/b/log', 'get a pods b log'],
   ['POST /api/v1/namespaces/a/pods/b/exec?watch=1', 'create a pods b exec'],
-  ['OPTIONS /api/v1/namespaces/a/pods/b/proxy', 'connect a pods b proxy'],
+  ['OPTIONS /api/v1/namespaces/a/pods/b/proxy', 'options a pods b proxy'],
   ['GET /api/v1/namespaces/a/pods/b/proxy/some/path', 'get a pods b proxy'],
   ['HEAD /api/v1/namespaces/a/services/https:b:1/proxy/', 'get a services https:b:1 proxy'],
   ['PUT /api/v1/nodes/n:80/proxy/%ff/%zz//%00', 'update  nodes n:80 proxy'],
   ['GET /api/v1/namespaces/proxy/pods/b%3A1/status', 'get proxy pods b:1 status'],
   ['GET /api/v1/namespaces/a%2Fb/configmaps/c', 'get a/b configmaps c '],
+  ['GET /api/v1/namespaces/a/', 'get a namespaces a '],
+  ['GET /api/v1/namespaces/a/configmaps/', 'list a configmaps  '],
+  ['GET /api/v1/nodes/n/status/', 'get  nodes n status'],
+  ['GET /api/v1/namespaces//pods', 'list  pods  '],
+  ['GET /api/v1/watch/namespaces/proxy/configmaps/b', 'watch proxy configmaps b '],
+  ['GET /apis/apps/v1/watch/namespaces/proxy/deployments', 'watch proxy deployments  '],
+  ['DELETE /api/v1/watch/namespaces/a/configmaps/b', 'delete a configmaps b '],
+  ['BREW /api/v1/namespaces/a/configmaps/b', 'brew a configmaps b '],
+  ['constructor /api/v1/configmaps', 'constructor  configmaps  '],
+  ['toString /api/v1/configmaps', 'tostring  configmaps  '],
+  ['__proto__ /api/v1/namespaces/a/pods/b/proxy', '__proto__ a pods b proxy'],
 ];
 
 describe('parseRequest()', () => {
@@ -73,6 +84,29 @@ describe('parseRequest()', () => {
     const info = parse('GET', '/api/v1/nonsense') as ResourceRequest;
     assert.deepEqual([info.kind, info.declaration], ['resource', undefined]);
   });
+
+  for (const path of [
+    '/api/v1/namespaces/a/namespaces/a',
+    '/api/v1/namespaces/a/namespaces',
+    '/api/v1/namespaces/a/namespaces/a/status',
+    '/api/v1/namespaces/a/nodes',
+    '/api/v1/namespaces/a/nodes/n',
+    '/api/v1/namespaces//nodes',
+    '/api/v1/configmaps/b',
+    '/api/v1/pods/b/status',
+    '/api/v1/watch/configmaps/b',
+    '/api/v1/watch/namespaces/a/namespaces/a',
+    '/api/v1/watch/namespaces/a/pods/b/status',
+    '/api/v1/watch/namespaces/a/pods/b/proxy',
+    '/api/v1/watch/namespaces/a/bindings',
+    '/api/v1/watch/watch/configmaps',
+    '/api/v1/watch/nonsense',
+    '/api/v1/watch',
+  ])
+    it(`finds nothing at ${path}`, () => {
+      const info = parse('GET', path) as ResourceRequest;
+      assert.deepEqual([info.kind, info.declaration], ['resource', undefined]);
+    });
 
   for (const url of ['/api/v1/namespaces/%zz/configmaps', '/api/v1/namespaces/a/configmaps/%00', '/api/v1/%ff/x']) {
     it(`refuses ${url}`, () =>

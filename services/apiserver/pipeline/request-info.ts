@@ -1,22 +1,24 @@
-import type { SubresourceDeclaration } from '../../machinery/types/declarations.js';
+import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
 import { badRequest } from '../../machinery/meta/status.js';
+import { booleanParameter } from '../http/query.js';
 import type { ServedApi } from '../registry/served.js';
-import type { RequestInfo, RequestVerb, ResourceRequest, Stage } from './request.js';
+import type { RequestInfo, RequestVerb, ResourceRequest, Stage, UnknownVerb } from '../request/request.js';
 
-const ITEM_VERBS: Readonly<Record<string, RequestVerb>> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
-const COLLECTION_VERBS: Readonly<Record<string, RequestVerb>> = {
+const ITEM_VERBS: ReadonlyMap<string, RequestVerb> = new Map<string, RequestVerb>([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+  ['OPTIONS', 'options'],
+]);
+const COLLECTION_VERBS: ReadonlyMap<string, RequestVerb> = new Map<string, RequestVerb>([
   ...ITEM_VERBS,
-  GET: 'list',
-  HEAD: 'list',
-  DELETE: 'deletecollection',
-};
+  ['GET', 'list'],
+  ['HEAD', 'list'],
+  ['DELETE', 'deletecollection'],
+]);
 /** Nobody changes a query. */
 const NO_QUERY = new URLSearchParams();
 /** Sub-resources with which a client may go on in another protocol. */
@@ -57,6 +59,7 @@ export function parseRequest(api: ServedApi, method: string, path: string, query
   const raw = path.split('/').slice(1);
   const known = raw[subresourceAt(raw)] === 'proxy' ? raw.slice(0, subresourceAt(raw) + 1) : raw;
   const parts = known.map(decodeSegment); // what follows a proxy is another server's
+  if (parts.length > 1 && parts.at(-1) === '') parts.pop(); // a slash at the end names nothing
   const [root, ...rest] = parts;
   const isCore = root === 'api' && rest.length >= 2;
   const isNamed = root === 'apis' && rest.length >= 3;
@@ -67,9 +70,13 @@ export function parseRequest(api: ServedApi, method: string, path: string, query
 
 /** Where the sub-resource of an object stands among the segments of a path; Infinity when there can be none. */
 function subresourceAt([root, version, first, second]: readonly string[]): number {
-  if (root === 'api' && version !== undefined) return first === 'namespaces' ? 6 : 4;
-  return root === 'apis' ? (second === 'namespaces' ? 7 : 5) : Infinity;
+  const resource = root === 'api' ? first : second;
+  if (resource === WATCH || version === undefined) return Infinity;
+  if (root === 'api') return resource === NAMESPACES ? 6 : 4;
+  return root === 'apis' ? (resource === NAMESPACES ? 7 : 5) : Infinity;
 }
+const WATCH = 'watch';
+const NAMESPACES = 'namespaces';
 
 /** Whether a request for this URL may ask for another protocol. */
 export function mayUpgrade(url: string): boolean {
@@ -109,13 +116,14 @@ function resourceRequest(
   query: URLSearchParams,
   path: string,
 ): RequestInfo {
-  const watchPath = below[0] === 'watch' && below.length > 1; // the older form of watching
+  const watchPath = below[0] === WATCH && below.length > 1;
   const at = watchPath ? below.slice(1) : below;
   const { namespace, resource, name, subresource } = locate(at);
   if (resource === '' || at.length > (namespace === '' ? 3 : 5)) {
     return { kind: 'path', verb: method.toLowerCase(), path };
   }
-  const declaration = api.find(group, version, resource);
+  const found = api.find(group, version, resource);
+  const declaration = found !== undefined && leadsTo(found, at, watchPath) ? found : undefined;
   return {
     kind: 'resource',
     verb: verbOf(method, name, subresource, watchPath, query),
@@ -125,22 +133,39 @@ function resourceRequest(
     resource,
     subresource,
     name,
+    watchPath,
     declaration,
     subresourceDeclaration: findSubresource(declaration?.subresources, subresource),
   };
 }
 
+/**
+ * Whether a path names something that there is: objects without a namespace are in none, one with a namespace is found in
+ * its own only, and no part of an object can be watched.
+ */
+function leadsTo(d: ResourceDeclaration, at: readonly string[], watchPath: boolean): boolean {
+  const { namespace, name, subresource, isBelow } = locate(at);
+  if (watchPath && (subresource !== '' || !d.verbs.includes('watch'))) return false;
+  return d.namespaced ? namespace !== '' || name === '' : !isBelow;
+}
+
 /** `namespaces/x/pods/y/status`, `pods/y`, `namespaces/x`, `namespaces/x/status` */
-function locate(at: readonly string[]): Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'> {
+function locate(at: readonly string[]): Place {
   const [first = '', second = '', third = '', fourth = '', fifth = ''] = at;
-  const ofNamespace = first === 'namespaces' && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
-  if (first !== 'namespaces' || ofNamespace) {
+  const ofNamespace = first === NAMESPACES && (at.length <= 2 || (at.length === 3 && NAMESPACE_PARTS.has(third)));
+  if (first !== NAMESPACES || ofNamespace) {
     // Rights on a namespace may be given inside of it, so it counts as its own place here (see pipeline/verb.ts).
-    return { namespace: ofNamespace ? second : '', resource: first, name: second, subresource: third };
+    const namespace = ofNamespace ? second : '';
+    return { namespace, resource: first, name: second, subresource: third, isBelow: false };
   }
-  return { namespace: second, resource: third, name: fourth, subresource: fifth };
+  return { namespace: second, resource: third, name: fourth, subresource: fifth, isBelow: true };
 }
 const NAMESPACE_PARTS = new Set(['status', 'finalize']);
+
+interface Place extends Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresource'> {
+  /** The path leads through a namespace, which is more than being about one. */
+  readonly isBelow: boolean;
+}
 
 function verbOf(
   method: string,
@@ -148,13 +173,12 @@ function verbOf(
   subresource: string,
   watchPath: boolean,
   query: URLSearchParams,
-): RequestVerb {
-  const verb = (name === '' ? COLLECTION_VERBS : ITEM_VERBS)[method] ?? 'connect';
+): ResourceRequest['verb'] {
+  const verb = (name === '' ? COLLECTION_VERBS : ITEM_VERBS).get(method);
+  if (verb === undefined) return method.toLowerCase() as UnknownVerb; // the one place that makes them
   const reads = verb === 'get' || verb === 'list';
-  return reads && subresource === '' && (watchPath || isTrue(query.get('watch'))) ? 'watch' : verb;
+  return reads && subresource === '' && (watchPath || booleanParameter(query, 'watch')) ? 'watch' : verb;
 }
-
-const isTrue = (value: string | null): boolean => value !== null && value !== '0' && value.toLowerCase() !== 'false';
 
 function findSubresource(
   declared: readonly SubresourceDeclaration[] | undefined,

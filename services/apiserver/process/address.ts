@@ -1,10 +1,12 @@
 import { isIPv6 } from 'node:net';
-import type { ApiServerOptions } from '../options.js';
+import type { ApiServerOptions } from '../options/flags.js';
 
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '127.0.0.1', '': '127.0.0.1' };
+const LOOPBACK: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({ '0.0.0.0': '127.0.0.1', '::': '127.0.0.1', '': '127.0.0.1' }),
+);
 
 /** Where a client on this machine reaches a server that is bound to `address`. */
-export const localHost = (address: string): string => LOOPBACK[address] ?? address;
+export const localHost = (address: string): string => LOOPBACK.get(address) ?? address;
 
 /** How a client on this machine calls the server. */
 export function localUrl({ bindAddress }: Pick<ApiServerOptions, 'bindAddress'>, port: number): string {

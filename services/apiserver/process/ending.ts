@@ -1,4 +1,4 @@
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 
 /** The ways in which a process ends before it wants to. */
 export interface Ending {

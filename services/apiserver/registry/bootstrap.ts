@@ -1,10 +1,12 @@
-import type { ApiObject } from '../../machinery/meta/object.js';
-import { hasReason } from '../../machinery/meta/status.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { done } from '../../machinery/work/work.js';
 import { NO_REVISION, type KeyValueStore } from '../../storage/store.js';
+import { THE_SERVER } from '../request/users.js';
+import { record, type FieldOwnership } from './field-ownership.js';
 import type { RegistryKeys } from './keys.js';
-import { prepareForCreate } from './prepare.js';
-import type { StoredResource } from './resource.js';
+import { prepareForCreate, stateSent } from './prepare.js';
+import { keyOf } from './resource.js';
+import type { ResourceTable } from './resources.js';
 import type { Writer } from './writer.js';
 
 /**
@@ -32,21 +34,56 @@ export async function settleVocabulary(
   throw new Error(`The store was first started with --vocabulary=${stored ?? ''} and cannot be used with ${name}`);
 }
 
-/** Makes the namespaces that every installation has. Another replica may be making them, too. */
-export async function bootstrapNamespaces(
-  namespaces: StoredResource,
-  writer: Writer,
-  vocabulary: Vocabulary,
+export interface BootstrapDeps {
+  readonly resources: ResourceTable;
+  readonly writer: Writer;
+  readonly ownership: FieldOwnership;
+  readonly vocabulary: Vocabulary;
+}
+
+/** Makes what every installation has. Another replica may be making it, too. */
+export async function bootstrapObjects(d: BootstrapDeps): Promise<void> {
+  const { system, public: publicOne, nodeLease } = d.vocabulary.namespaces;
+  for (const name of ['default', system, publicOne, nodeLease]) await makeMissing(d, '', 'namespaces', name, {});
+  const { scheduling } = d.vocabulary.groups;
+  for (const [name, members] of PRIORITY_CLASSES) await makeMissing(d, scheduling, 'priorityclasses', name, members);
+}
+
+/** What pods may ask for that the cluster cannot do without. */
+const PRIORITY_CLASSES: readonly (readonly [name: string, members: object])[] = [
+  [
+    'system-node-critical',
+    {
+      value: 2_000_001_000,
+      description: 'Used for system critical pods that must not be moved from their current node.',
+    },
+  ],
+  [
+    'system-cluster-critical',
+    {
+      value: 2_000_000_000,
+      description:
+        'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    },
+  ],
+];
+
+async function makeMissing(
+  { resources, writer, ownership, vocabulary }: BootstrapDeps,
+  group: string,
+  resource: string,
+  name: string,
+  members: object,
 ): Promise<void> {
-  const { system, public: publicOne, nodeLease } = vocabulary.namespaces;
-  for (const name of ['default', system, publicOne, nodeLease]) {
-    if (namespaces.cache.get(`${namespaces.cache.keys.prefix}${name}`) !== undefined) continue;
-    const object: ApiObject = { kind: namespaces.hub.kind, apiVersion: namespaces.hub.version, metadata: { name } };
-    prepareForCreate(namespaces, object);
-    try {
-      await writer.create(namespaces, object);
-    } catch (err) {
-      if (!hasReason(err, 'AlreadyExists')) throw err;
-    }
-  }
+  const stored = resources.stored(group, resource);
+  const served = stored === undefined ? undefined : resources.served(stored.hub);
+  if (stored === undefined || served === undefined) return;
+  if (stored.cache.get(keyOf(stored, '', name)) !== undefined) return;
+  const object = stateSent(served, served.decode({ ...members, metadata: { name } }));
+  const owners = done(ownership.created(served, object, { name: vocabulary.serverName, subresource: '' }));
+  prepareForCreate(stored, object, THE_SERVER);
+  record(object, owners);
+  await writer.write({ stored, namespace: '', name }, (current) =>
+    current === undefined ? { do: 'put', object } : { do: 'nothing' },
+  );
 }

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { StatusError } from '../../machinery/meta/status.js';
-import { ClaimTaken, type Allocated } from './claims.js';
+import type { ClaimTaken } from './claims.js';
+import { type Allocated } from './claims.js';
 import type { StoredResource } from './resource.js';
 
 /** How often one write chooses anew because others were quicker. */
@@ -15,6 +16,7 @@ export class Choices {
   readonly #stored: StoredResource;
   readonly #avoid = new Set<string>();
   #last: Allocated | undefined;
+  #attempts = 0;
 
   constructor(stored: StoredResource) {
     this.#stored = stored;
@@ -28,24 +30,17 @@ export class Choices {
     return this.#last.object;
   }
 
-  /** Runs a write that fills, until none of what it chose is taken. @throws {StatusError} Invalid, ServiceUnavailable */
-  async settle<T>(write: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await write();
-      } catch (err) {
-        if (!(err instanceof ClaimTaken)) throw err;
-        this.#avoidOrRefuse(err);
-        if (attempt === MAX_ATTEMPTS) throw tooBusy(err);
-      }
-    }
-  }
-
-  #avoidOrRefuse(taken: ClaimTaken): void {
+  /**
+   * Takes note of a claim that somebody else has, so that the next `fill` chooses another.
+   *
+   * @throws {StatusError} Invalid when the claim was asked for, not chosen; ServiceUnavailable after 16 attempts
+   */
+  retryAfter(taken: ClaimTaken): void {
     const { allocator } = this.#stored.strategy;
     if (allocator === undefined || this.#last === undefined) throw taken;
     if (!this.#last.chosen.has(taken.claim)) throw allocator.refusal(this.#last.object, taken);
     this.#avoid.add(taken.claim);
+    if (++this.#attempts === MAX_ATTEMPTS) throw tooBusy(taken);
   }
 }
 

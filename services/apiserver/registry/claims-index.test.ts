@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ClaimIndex } from './claims-index.js';
 import { claiming, ClaimingScene } from './testing/claiming.js';
+import { createObject } from './testing/writes.js';
 
 describe('ClaimIndex', () => {
   let scene: ClaimingScene;
@@ -18,9 +19,9 @@ describe('ClaimIndex', () => {
   };
 
   it('follows objects as they come, change and go', async () => {
-    await scene.writer.create(scene.stored, claiming('a', '1,2'));
+    await createObject(scene.writer, scene.stored, claiming('a', '1,2'));
     assert.deepEqual(await known('1', '2', '3'), ['1', '2']);
-    await scene.writer.create(scene.stored, claiming('b', '3'));
+    await createObject(scene.writer, scene.stored, claiming('b', '3'));
     await scene.change('a', '2,4');
     assert.deepEqual(await known('1', '2', '3', '4'), ['2', '3', '4']);
     await scene.remove('a');
@@ -29,9 +30,9 @@ describe('ClaimIndex', () => {
   });
 
   it('knows what two have until both let go', async () => {
-    await scene.writer.create(scene.stored, claiming('a', '1'));
+    await createObject(scene.writer, scene.stored, claiming('a', '1'));
     await scene.putRaw(scene.claimKey('1'), undefined);
-    await scene.writer.create(scene.stored, claiming('b', '1'));
+    await createObject(scene.writer, scene.stored, claiming('b', '1'));
     assert.deepEqual(await known('1'), ['1']);
     await scene.remove('a');
     assert.deepEqual(await known('1'), ['1']);
@@ -40,7 +41,7 @@ describe('ClaimIndex', () => {
   });
 
   it('starts over when the history does not go back to where it was', async () => {
-    await scene.writer.create(scene.stored, claiming('a', '1'));
+    await createObject(scene.writer, scene.stored, claiming('a', '1'));
     assert.deepEqual(await known('1'), ['1']);
     scene.stored.cache.load([], scene.feed.revision);
     assert.deepEqual(await known('1'), []);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { encodeObject } from '../../machinery/codec/encode.js';
 import { claimIndexes, repairClaims, type ClaimRepairOptions, type Repaired } from './claims-repair.js';
 import { claiming, ClaimingScene, never } from './testing/claiming.js';
+import { createObject } from './testing/writes.js';
 
 describe('repairClaims()', () => {
   let scene: ClaimingScene;
@@ -27,7 +28,8 @@ describe('repairClaims()', () => {
     scene.putRaw(scene.keyOf(name), encodeObject(claiming(name, claims)));
 
   it('finds nothing to do after writes of this server', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.writer.create(scene.stored, claiming(name, `${name}/1,${name}/2`));
+    for (const name of ['a', 'b', 'c'])
+      await createObject(scene.writer, scene.stored, claiming(name, `${name}/1,${name}/2`));
     await scene.change('a', 'a/3');
     await scene.remove('b');
     assert.deepEqual(await repair(), { written: 0, removed: 0, twice: 0 });
@@ -40,7 +42,7 @@ describe('repairClaims()', () => {
   });
 
   it('removes claims of objects that are gone, that have let go, and of nobody', async () => {
-    await scene.writer.create(scene.stored, claiming('a', '1,2'));
+    await createObject(scene.writer, scene.stored, claiming('a', '1,2'));
     await scene.putRaw(scene.claimKey('3'), scene.keyOf('gone'));
     await scene.putRaw(scene.claimKey('4'), 'no key at all');
     await restore('a', '1');
@@ -56,7 +58,7 @@ describe('repairClaims()', () => {
   });
 
   it('tells what more than one object has, and leaves it to the one that holds it', async () => {
-    await scene.writer.create(scene.stored, claiming('b', '1'));
+    await createObject(scene.writer, scene.stored, claiming('b', '1'));
     await restore('a', '1');
     assert.deepEqual(await repair(), { written: 0, removed: 0, twice: 1 });
     assert.deepEqual(warnings, [{ claim: '1', objects: [scene.keyOf('a'), scene.keyOf('b')] }]);
@@ -71,7 +73,10 @@ describe('repairClaims()', () => {
     const late: ClaimRepairOptions['store'] = {
       range: (prefix, o, signal) => scene.store.range(prefix, o, signal),
       transact: async (t, signal) => {
-        meanwhile ??= Promise.all([scene.remove('goes'), scene.writer.create(scene.stored, claiming('comes', '2'))]);
+        meanwhile ??= Promise.all([
+          scene.remove('goes'),
+          createObject(scene.writer, scene.stored, claiming('comes', '2')),
+        ]);
         await meanwhile;
         return scene.store.transact(t, signal);
       },

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../../machinery/loop/repeat.js';
+import { PageSize } from '../../storage/page-size.js';
 import { NO_REVISION, revision, type KeyValue, type KeyValueStore } from '../../storage/store.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import { ClaimIndex, type Claimant } from './claims-index.js';
 import type { StoredResource } from './resource.js';
 
@@ -29,8 +30,6 @@ const PAGE = 1_000;
 const CATCH_UP_MS = 10_000;
 /** Transactions under way at once: a restore may leave tens of thousands to do. */
 const WORKERS = 16;
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Looks after the claims of a store now and then, until `signal` fires. Never throws. */
 export async function runClaimRepair(
@@ -39,17 +38,12 @@ export async function runClaimRepair(
   signal: AbortSignal,
 ): Promise<void> {
   const indexes = claimIndexes(resources);
-  while (!signal.aborted) {
-    let pauseMs = EVERY_MS;
-    try {
-      await repairClaims(o, indexes, signal);
-    } catch (err) {
-      if (fired(signal)) return;
-      o.log.warn('Claims of addresses and ports could not be checked', { err });
-      pauseMs = AGAIN_MS;
-    }
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
+  const round = async (): Promise<number> => {
+    await repairClaims(o, indexes, signal);
+    return EVERY_MS;
+  };
+  const onFailure = (err: unknown): void => o.log.warn('Claims of addresses and ports could not be checked', { err });
+  await repeat({ round, onFailure, retry: { leastMs: AGAIN_MS, mostMs: EVERY_MS } }, signal);
 }
 
 /** Of those that claim something. */
@@ -84,10 +78,12 @@ async function storedClaims(
 ): Promise<{ readonly claims: ReadonlyMap<string, KeyValue>; readonly at: number }> {
   const prefix = claimKey('');
   const claims = new Map<string, KeyValue>();
+  const size = new PageSize(PAGE);
   let from = prefix;
   for (;;) {
     // Pages of different revisions do no harm: what has changed meanwhile fails its transaction.
-    const page = await store.range(prefix, { limit: PAGE, from }, signal);
+    const page = await store.range(prefix, { limit: size.entries, from }, signal);
+    size.learn(page.kvs);
     for (const kv of page.kvs) claims.set(kv.key.slice(prefix.length), kv);
     const last = page.kvs.at(-1);
     if (!page.more || last === undefined) return { claims, at: page.revision };

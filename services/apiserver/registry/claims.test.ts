@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hasReason } from '../../machinery/meta/status.js';
 import { ClaimTaken } from './claims.js';
 import { claiming, ClaimingScene } from './testing/claiming.js';
+import { changeObject, createObject } from './testing/writes.js';
 
 const taken =
   (claim: string, holder: string) =>
@@ -17,7 +18,7 @@ for (const store of ['embedded', 'etcd'] as const) {
     });
     afterEach(() => scene.close());
     const create = (name: string, claims: string): Promise<unknown> =>
-      scene.writer.create(scene.stored, claiming(name, claims));
+      createObject(scene.writer, scene.stored, claiming(name, claims));
 
     it('writes what an object claims, and removes it with the object', async () => {
       await create('a', 'ip/1,port/1');
@@ -88,13 +89,14 @@ for (const store of ['embedded', 'etcd'] as const) {
       await create('a', '1');
       const head = await scene.store.head(new AbortController().signal);
       await assert.rejects(
-        scene.writer.rehearse(scene.stored, claiming('b', '1'), undefined),
+        createObject(scene.writer, scene.stored, claiming('b', '1'), { dryRun: true }),
         taken('1', scene.keyOf('a')),
       );
-      await scene.writer.rehearse(scene.stored, claiming('b', '2'), undefined);
+      await createObject(scene.writer, scene.stored, claiming('b', '2'), { dryRun: true });
       await scene.settled();
-      const before = scene.stored.cache.get(scene.keyOf('a'));
-      await scene.writer.rehearse(scene.stored, claiming('a', '1,2'), before);
+      const both = { do: 'put', object: claiming('a', '1,2') } as const;
+      const { state } = await changeObject(scene.writer, scene.stored, 'a', () => both, { dryRun: true });
+      assert.equal(state, both.object);
       assert.equal(await scene.store.head(new AbortController().signal), head);
     });
 

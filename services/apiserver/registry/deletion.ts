@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { conflict, type ResourceName } from '../../machinery/meta/status.js';
 import type { DeleteOptions } from './delete-options.js';
@@ -9,9 +10,9 @@ const FOREGROUND = 'foregroundDeletion';
 export type DeletionStep =
   /** Nothing stands in the way. */
   | { readonly do: 'remove' }
-  /** Write `object`: it is marked, and its finalizers or its owner finish the deletion. */
+  /** Write `object`: it is marked, and its finalizers or its owner finish the deletion. They may be others than before. */
   | { readonly do: 'mark'; readonly object: ApiObject }
-  /** It is marked already, and this request adds nothing. */
+  /** It is marked already, and this request changes nothing. */
   | { readonly do: 'nothing' };
 
 /** @throws {StatusError} Conflict */
@@ -44,17 +45,20 @@ export function nextDeletionStep(
   const marked = object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
   const graceNow = object.metadata.deletionGracePeriodSeconds ?? 0;
   if (!held && grace === 0) return { do: 'remove' };
-  if (marked && !(grace < graceNow)) {
-    const same = finalizers.length === (object.metadata.finalizers ?? []).length;
-    return same || held ? { do: 'nothing' } : { do: 'remove' };
+  const shorter = grace < graceNow;
+  if (marked && !shorter) {
+    // Its owner is winding it down: how its dependents go was said when that began.
+    if (graceNow > 0 || isDeepStrictEqual(finalizers, object.metadata.finalizers ?? [])) return { do: 'nothing' };
   }
   const next = structuredClone(object);
-  next.metadata.deletionTimestamp = rfc3339(nowMs + grace * 1000);
-  next.metadata.deletionGracePeriodSeconds = grace;
-  if (next.metadata.generation !== undefined && next.metadata.generation > 0) next.metadata.generation++;
   if (finalizers.length > 0) next.metadata.finalizers = finalizers;
   else delete next.metadata.finalizers;
-  strategy.markDeleted?.(next);
+  if (!marked || shorter) {
+    next.metadata.deletionTimestamp = rfc3339(nowMs + grace * 1000);
+    next.metadata.deletionGracePeriodSeconds = grace;
+    strategy.markDeleted?.(next);
+  }
+  if (!marked && (next.metadata.generation ?? 0) > 0) next.metadata.generation = (next.metadata.generation ?? 0) + 1;
   return { do: 'mark', object: next };
 }
 

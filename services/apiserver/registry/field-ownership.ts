@@ -4,6 +4,8 @@ import { now } from '../../machinery/meta/time.js';
 import { decodeManagedFields, isReset, type ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import type { Ownership } from '../../machinery/ownership/ownership.js';
 import { type Write } from '../../machinery/ownership/ownership.js';
+import type { Work } from '../../machinery/work/work.js';
+import { hasStatus } from './prepare.js';
 import type { ServedResource } from './resources.js';
 
 /** Who writes, as managedFields will name them. */
@@ -11,6 +13,12 @@ export interface FieldManager {
   readonly name: string;
   /** '' for the object itself. */
   readonly subresource: string;
+}
+
+/** What a write other than an apply says of owners. */
+export interface Sent {
+  readonly managers: unknown;
+  readonly whole: boolean;
 }
 
 /** What an apply makes of an object: in the served version, and with the owners that it will have. */
@@ -32,23 +40,32 @@ export class FieldOwnership {
     this.#ownership = ownership;
   }
 
-  /** Notes the owner of a new object. `object` is in the storage version. */
-  created(served: ServedResource, object: ApiObject, by: FieldManager): void {
-    const shown = served.fromStorage(object);
-    record(object, this.#ownership.update(writeOf(served, undefined, NOBODY, by), shown));
+  /**
+   * The owners of a new object.
+   *
+   * @param sent What the writer says, in the storage version: what the server fills in belongs to nobody.
+   */
+  *created(served: ServedResource, sent: ApiObject, by: FieldManager): Work<readonly ManagedFieldsEntry[]> {
+    const own = { ...sent };
+    for (const member of membersOfOthers(served)) Reflect.deleteProperty(own, member);
+    return yield* this.#ownership.update(writeOf(served, undefined, NOBODY, by), served.fromStorage(own));
   }
 
   /**
    * Notes what a write other than an apply has changed.
    *
    * @param next In the storage version; its managedFields are the stored ones.
-   * @param sent The managedFields that the client sent along: it may have changed them, or asked to forget them.
+   * @param sent.managers The managedFields that the client sent along: it may have changed them, or asked to forget them.
+   * @param sent.whole Whether it sent all of the object: whoever has the owners forgotten owns all that it sent.
    */
-  changed(served: ServedResource, next: ApiObject, old: ApiObject, sent: unknown, by: FieldManager): void {
-    const asked = askedFor(sent);
+  *changed(served: ServedResource, next: ApiObject, old: ApiObject, sent: Sent, by: FieldManager): Work<void> {
+    const asked = askedFor(sent.managers);
     const managers = asked ?? decodeManagedFields(old.metadata.managedFields ?? []) ?? NOBODY;
-    const after = this.#ownership.update(writeOf(served, old, managers, by), served.fromStorage(next));
-    if (after !== managers || asked !== undefined) record(next, after);
+    yield;
+    const after = yield* this.#ownership.update(writeOf(served, old, managers, by), served.fromStorage(next));
+    if (after === managers && asked === undefined) return;
+    const isForgotten = sent.whole && asked === NOBODY && after.length > 0;
+    record(next, isForgotten ? yield* this.created(served, next, by) : after);
   }
 
   /**
@@ -58,16 +75,41 @@ export class FieldOwnership {
    * @param normalise Brings a merged object into the served version's shape.
    * @throws {StatusError} Conflict, BadRequest
    */
-  applied(
+  *applied(
     served: ServedResource,
     old: ApiObject | undefined,
     config: JsonObject,
     by: FieldManager,
-    o: { readonly force: boolean; readonly normalise: (object: unknown) => ApiObject },
-  ): Applied {
+    o: { readonly force: boolean; readonly normalise: (object: unknown) => Work<ApiObject> },
+  ): Work<Applied> {
     const managers = decodeManagedFields(old?.metadata.managedFields ?? []) ?? NOBODY;
-    return this.#ownership.apply(writeOf(served, old, managers, by), config, o);
+    yield;
+    const { object, managers: after } = yield* this.#ownership.apply(writeOf(served, old, managers, by), config, o);
+    return { object, managers: withoutMembers(after, by, membersOfOthers(served)) };
   }
+}
+
+/** What a write of the object itself owns nothing of. */
+const membersOfOthers = ({ stored }: ServedResource): readonly string[] => [
+  ...stored.strategy.unowned,
+  ...(hasStatus(stored) ? ['status'] : []),
+];
+
+/** Without what an applier has applied of these members. */
+function withoutMembers(
+  managers: readonly ManagedFieldsEntry[],
+  by: FieldManager,
+  members: readonly string[],
+): readonly ManagedFieldsEntry[] {
+  const names = members.map((member) => `f:${member}`);
+  const isMine = (entry: ManagedFieldsEntry): boolean =>
+    entry.operation === 'Apply' && entry.manager === by.name && (entry.subresource ?? '') === '';
+  if (!managers.some((entry) => isMine(entry) && names.some((name) => name in entry.fieldsV1))) return managers;
+  return managers.flatMap((entry) => {
+    if (!isMine(entry)) return [entry];
+    const fieldsV1 = Object.fromEntries(Object.entries(entry.fieldsV1).filter(([name]) => !names.includes(name)));
+    return Object.keys(fieldsV1).length === 0 ? [] : [{ ...entry, fieldsV1 }];
+  });
 }
 
 /** Puts owners into an object. */

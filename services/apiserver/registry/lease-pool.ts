@@ -18,25 +18,40 @@ interface Shared {
  * a minute, whichever is less.
  */
 export class LeasePool {
-  readonly #store: KeyValueStore;
+  readonly #store: Pick<KeyValueStore, 'grantLease'>;
   readonly #signal: AbortSignal;
+  readonly #now: () => number;
   readonly #byTtl = new Map<number, Shared>();
 
-  constructor(store: KeyValueStore, signal: AbortSignal) {
+  /** @param now Milliseconds on a clock that only goes forward. */
+  constructor(store: Pick<KeyValueStore, 'grantLease'>, signal: AbortSignal, now = (): number => performance.now()) {
     this.#store = store;
     this.#signal = signal;
+    this.#now = now;
   }
 
-  leaseFor(ttlSeconds: number): Promise<LeaseId> {
+  /** @param ended A lease that was given out for this time and that the store no longer knows: it is not given again. */
+  async leaseFor(ttlSeconds: number, ended?: LeaseId): Promise<LeaseId> {
+    const shared = this.#shared(ttlSeconds);
+    if (ended === undefined || (await shared.lease) !== ended) return shared.lease;
+    if (this.#byTtl.get(ttlSeconds) === shared) this.#byTtl.delete(ttlSeconds);
+    return this.#shared(ttlSeconds).lease;
+  }
+
+  #shared(ttlSeconds: number): Shared {
     const sharedForMs = Math.min(SHARED_FOR_MS, ttlSeconds * 1000 * SHARED_PART);
     const known = this.#byTtl.get(ttlSeconds);
-    if (known !== undefined && Date.now() - known.sinceMs < sharedForMs && known.objects < MAX_OBJECTS) {
+    if (known !== undefined && this.#now() - known.sinceMs < sharedForMs && known.objects < MAX_OBJECTS) {
       known.objects++;
-      return known.lease;
+      return known;
     }
     const lease = this.#store.grantLease(ttlSeconds + Math.ceil(sharedForMs / 1000), this.#signal);
-    this.#byTtl.set(ttlSeconds, { lease, sinceMs: Date.now(), objects: 1 });
-    lease.catch(() => this.#byTtl.delete(ttlSeconds)); // the next object tries again; this one's writer hears of it
-    return lease;
+    const shared = { lease, sinceMs: this.#now(), objects: 1 };
+    this.#byTtl.set(ttlSeconds, shared);
+    lease.catch(() => {
+      // The next object tries again; this one's writer hears of it.
+      if (this.#byTtl.get(ttlSeconds) === shared) this.#byTtl.delete(ttlSeconds);
+    });
+    return shared;
   }
 }

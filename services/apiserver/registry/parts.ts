@@ -1,13 +1,17 @@
-import type { ApiObject } from '../../machinery/meta/object.js';
+import type { ApiObject, JsonObject, ObjectMeta } from '../../machinery/meta/object.js';
 import { now } from '../../machinery/meta/time.js';
+import type { Strategy } from './strategy.js';
 
 /** Makes the next state of an object of which only a part is written; the rest stays as it is stored. */
-type TakePart = (next: ApiObject, old: ApiObject) => ApiObject;
+type TakePart = (next: ApiObject, old: ApiObject, strategy: Strategy) => ApiObject;
 
 /** What a write through a sub-resource can reach of the object that it belongs to. */
 const TAKE = {
-  status: (next, old) => withMember(old, 'status', next['status']),
-  finalize: (next, old) => withSpecMember(old, 'finalizers', next),
+  status: (next, old, { statusLeaves }) => ({
+    ...withMember(old, 'status', next['status']),
+    metadata: metadataOf(next, old, statusLeaves),
+  }),
+  finalize: (next, old) => ({ ...withSpecMember(old, 'finalizers', next), metadata: next.metadata }),
   scale: (next, old) => withSpecMember(old, 'replicas', next),
   ephemeralcontainers: (next, old) => withSpecMember(old, 'ephemeralContainers', next),
   approval: withApproval,
@@ -21,7 +25,68 @@ export type Part = '' | keyof typeof TAKE;
 export const partOf = (subresource: string): Part | undefined =>
   subresource === '' || Object.hasOwn(TAKE, subresource) ? (subresource as Part) : undefined;
 
-export const takePart = (part: Exclude<Part, ''>, next: ApiObject, old: ApiObject): ApiObject => TAKE[part](next, old);
+/** @param next Its metadata is already without what the server owns. */
+export const takePart = (part: Exclude<Part, ''>, next: ApiObject, old: ApiObject, strategy: Strategy): ApiObject =>
+  TAKE[part](next, old, strategy);
+
+/** Who writes the status writes labels, annotations, finalizers and owners with it, but for what the kind leaves out. */
+function metadataOf(
+  { metadata: next }: ApiObject,
+  { metadata: old }: ApiObject,
+  leaves: Strategy['statusLeaves'],
+): ObjectMeta {
+  if (leaves === 'everything') return { ...old };
+  const metadata = { ...next };
+  for (const path of leaves) setAt(metadata, path, valueAt(old, path));
+  return metadata;
+}
+
+/** The member of the object that each part is in, and whether a write of it takes metadata, too. */
+const LIES_IN = {
+  status: { member: 'status', withMetadata: true },
+  finalize: { member: 'spec', withMetadata: true },
+  scale: { member: 'spec', withMetadata: false },
+  ephemeralcontainers: { member: 'spec', withMetadata: false },
+  approval: { member: 'status', withMetadata: true },
+  binding: { member: 'spec', withMetadata: false },
+} as const satisfies Readonly<Record<Exclude<Part, ''>, { member: string; withMetadata: boolean }>>;
+
+/** A partial object without what a write of one part does not reach. */
+export function withinPart(part: Exclude<Part, ''>, object: JsonObject, { statusLeaves }: Strategy): JsonObject {
+  const { apiVersion, kind, metadata } = object;
+  const { member, withMetadata } = LIES_IN[part];
+  const { name, namespace, ...more } = metadata as Members;
+  const place = { name, namespace };
+  const leaves = part === 'status' ? statusLeaves : [];
+  const written = withMetadata && leaves !== 'everything' ? { ...place, ...more } : place;
+  if (leaves !== 'everything') for (const path of leaves) setAt(written, path, undefined);
+  const own = Object.hasOwn(object, member) ? { [member]: object[member] } : {};
+  return { apiVersion, kind, metadata: written, ...own } as JsonObject; // members of one
+}
+
+type Members = Record<string, unknown>;
+
+/** The value at a path of own members; undefined when there is none. */
+export function valueAt(object: unknown, path: readonly string[]): unknown {
+  let here: unknown = object;
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Members)[step];
+  }
+  return here;
+}
+
+/** Sets a value, or takes it away where it is undefined; a member that has nothing left goes with it. */
+function setAt(object: Members, [step = '', ...rest]: readonly string[], value: unknown): void {
+  let next = value;
+  if (rest.length > 0) {
+    const inner: Members = { ...(object[step] as Members | undefined) };
+    setAt(inner, rest, value);
+    next = Object.keys(inner).length === 0 ? undefined : inner;
+  }
+  if (next === undefined) Reflect.deleteProperty(object, step);
+  else object[step] = next;
+}
 
 function withMember(old: ApiObject, member: string, value: unknown): ApiObject {
   const next: ApiObject = { ...old, metadata: { ...old.metadata } };
@@ -47,14 +112,12 @@ interface Condition {
   readonly lastTransitionTime?: string | null;
 }
 
-/** Who approves says so in conditions, and may say nothing else. */
+/** Who approves says so in conditions, and in nothing else of the status. */
 function withApproval(next: ApiObject, old: ApiObject): ApiObject {
   const { conditions } = (next['status'] ?? {}) as { conditions?: readonly Condition[] };
   const status = (old['status'] ?? {}) as { conditions?: readonly Condition[] };
-  return withMember(old, 'status', {
-    ...status,
-    conditions: conditions?.map((condition) => timed(condition, status.conditions ?? [])),
-  });
+  const decided = conditions?.map((condition) => timed(condition, status.conditions ?? []));
+  return { ...withMember(old, 'status', { ...status, conditions: decided }), metadata: next.metadata };
 }
 
 /** With the times that were left out: a condition that stays what it was has not changed anew. */

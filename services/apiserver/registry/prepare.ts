@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateMetadata, validateMetadataUpdate } from '../../machinery/meta/metadata.js';
-import type { ApiObject } from '../../machinery/meta/object.js';
+import { apiVersionOf, type ApiObject, type ObjectMeta } from '../../machinery/meta/object.js';
 import { newUid } from '../../machinery/meta/random.js';
 import { badRequest, conflict, field, invalid, type FieldError } from '../../machinery/meta/status.js';
 import { now } from '../../machinery/meta/time.js';
-import { takePart, type Part } from './parts.js';
+import type { UserInfo } from '../request/request.js';
+import { takePart, valueAt, type Part } from './parts.js';
 import type { StoredResource } from './resource.js';
 import type { ServedResource } from './resources.js';
 import type { Strategy } from './strategy.js';
@@ -17,24 +18,55 @@ export interface Place {
   readonly name: string;
 }
 
-/** The body may leave out what the path says, and may not contradict it. @throws {StatusError} BadRequest */
-export function matchPlace(body: ApiObject, place: Place): void {
-  const { name = '', namespace = '' } = body.metadata;
-  if (place.name !== '' && name !== '' && name !== place.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${place.name})`);
-  }
+/**
+ * The body names the object that the path names. It may leave out the namespace, and may not contradict it.
+ *
+ * @throws {StatusError} BadRequest
+ */
+export function refuseOtherPlace({ metadata }: { readonly metadata: Readonly<ObjectMeta> }, place: Place): void {
+  const { name = '', namespace = '' } = metadata;
+  matchName(name, place.name);
   if (namespace !== '' && namespace !== place.namespace) {
     throw badRequest(
       `the namespace of the provided object does not match the namespace sent on the request (${namespace} and ${place.namespace})`,
     );
   }
-  if (place.name !== '') body.metadata.name = place.name;
+}
+
+/** Puts an object into the namespace that the path names. @throws {StatusError} BadRequest for another object's body */
+export function matchPlace(body: ApiObject, place: Place): void {
+  refuseOtherPlace(body, place);
   if (place.namespace === '') delete body.metadata.namespace;
   else body.metadata.namespace = place.namespace;
 }
 
-/** Gives a new object what the server owns. `object` is in the storage version. */
-export function prepareForCreate(stored: StoredResource, object: ApiObject): void {
+/** @param asked The name in the path; '' on create. @throws {StatusError} BadRequest */
+export function matchName(name: string, asked: string): void {
+  if (asked === '' || name === asked) return;
+  if (name === '') {
+    throw badRequest(`the name of the object (${asked} based on URL) was undeterminable: name must be provided`);
+  }
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
+}
+
+/** What a body says, in the storage version. */
+export function stateSent(served: ServedResource, body: ApiObject): ApiObject {
+  const object = served.toStorage(body);
+  served.stored.strategy.normalise?.(object);
+  return object;
+}
+
+/**
+ * Gives a new object what the server owns. `object` is in the storage version.
+ *
+ * @param apiVersion What the request speaks.
+ */
+export function prepareForCreate(
+  stored: StoredResource,
+  object: ApiObject,
+  requester: UserInfo,
+  apiVersion = apiVersionOf(stored.hub),
+): void {
   const { metadata } = object;
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -45,10 +77,11 @@ export function prepareForCreate(stored: StoredResource, object: ApiObject): voi
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;
   delete metadata.managedFields;
-  if (stored.strategy.generation === 'none') delete metadata.generation;
+  const { strategy } = stored;
+  if (UNCOUNTED.has(strategy.generation)) delete metadata.generation;
   else metadata.generation = 1;
-  if (hasStatus(stored)) dropStatus(object);
-  stored.strategy.prepareForCreate?.(object);
+  if (hasStatus(stored) && !strategy.keepsFirstStatus) dropStatus(stored, object);
+  strategy.prepareForCreate?.(object, requester, apiVersion);
 }
 
 /** @throws {StatusError} Invalid, with every cause */
@@ -75,17 +108,17 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
       field.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
   }
+  keepOwned(next, old);
   if (part !== '') {
-    const taken = takePart(part, next, old);
-    moveGeneration(stored, taken, old);
+    const taken = takePart(part, next, old, stored.strategy);
+    if (part !== 'status') moveGeneration(stored, taken, old);
     return taken;
   }
-  keepOwned(next, old);
   if (hasStatus(stored)) {
-    dropStatus(next);
+    dropStatus(stored, next);
     if (old['status'] !== undefined) next['status'] = old['status'];
   }
-  stored.strategy.prepareForUpdate?.(next, old);
+  stored.strategy.prepareForUpdate?.(next, old, served.apiVersion);
   moveGeneration(stored, next, old);
   return next;
 }
@@ -156,9 +189,13 @@ function moveGeneration({ strategy }: StoredResource, next: ApiObject, old: ApiO
   next.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
+/** Kinds of which a new object has no generation. */
+const UNCOUNTED: ReadonlySet<Strategy['generation']> = new Set(['none', 'specOnceChanged']);
+
 const GENERATION_PARTS: Readonly<Record<Strategy['generation'], ((object: ApiObject) => unknown) | undefined>> = {
   none: undefined,
   spec: (object) => object['spec'],
+  specOnceChanged: (object) => object['spec'],
   specAndAnnotations: ({ metadata, ['spec']: spec }) => [metadata.annotations ?? {}, spec],
   body,
 };
@@ -174,19 +211,10 @@ function changedImmutables(immutable: readonly (readonly string[])[], next: ApiO
     .map((path) => field.invalid(path.join('.'), valueAt(next, path) ?? null, 'field is immutable'));
 }
 
-function valueAt(object: ApiObject, path: readonly string[]): unknown {
-  let here: unknown = object;
-  for (const step of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
-    here = (here as Record<string, unknown>)[step];
-  }
-  return here;
-}
-
 /** Whether status is a part of its own. */
 export const hasStatus = ({ hub }: StoredResource): boolean => hub.subresources.some((s) => s.name === 'status');
 
 /** Types that always show a status show an empty one. */
-function dropStatus(object: ApiObject): void {
-  if (object['status'] !== undefined) object['status'] = {};
+function dropStatus(stored: StoredResource, object: ApiObject): void {
+  if (object['status'] !== undefined) object['status'] = stored.emptyStatus();
 }

@@ -1,19 +1,22 @@
 import { StatusError, expired, notFound } from '../../machinery/meta/status.js';
+import { PageSize } from '../../storage/page-size.js';
 import { isStoreError, revision, type KeyValueStore } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
 import type { ConsistentReadGate } from '../cache/gate.js';
-import { joinItems, type Snapshot } from '../cache/ordered.js';
+import { listItems, type Snapshot } from '../cache/ordered.js';
 import type { KeyRange } from '../cache/resource-cache.js';
 import type { ChangeFilter } from '../cache/watchers.js';
-import { decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.js';
+import { turns, type Asker } from '../http/turns.js';
+import { collectionId, decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.js';
+import { decodePage } from './decode-page.js';
 import { getMeaning, listMeaning, type VersionParameters } from './read-table.js';
 import { keyOf, type StoredResource } from './resource.js';
 
 /** Longest that a read waits for a version that has not been seen yet. */
 const FUTURE_WAIT_MS = 3_000;
-/** Entries that one range request brings from the store. */
-const STORE_PAGE = 1_000;
+/** Most entries that one range request brings from the store: they are read from its answer in one turn. */
+const STORE_PAGE = 500;
 
 export interface ListParameters extends VersionParameters {
   /** '' lists across namespaces. */
@@ -28,8 +31,11 @@ export interface Page {
   readonly continueToken: string;
   /** undefined where it must be left out (spec 1, 2.3). */
   readonly remaining: number | undefined;
-  /** The list items in the storage version, each with a comma in front, in pieces. Shared: do not write to them. */
-  items(): Buffer[];
+  /**
+   * The list items in the storage version, each with a comma in front, in pieces that are made as they are taken. Shared: do
+   * not write to them.
+   */
+  items(): Iterable<Buffer>;
   /** The same, one by one: for answers in another form. */
   objects(): CachedObject[];
 }
@@ -43,7 +49,7 @@ export interface ReaderOptions {
   /** Whether lists come in chunks, and whether a chunk says how many items follow. */
   readonly chunks: boolean;
   readonly countsRemaining: boolean;
-  /** Ends with the server. */
+  /** Ends with the server: of those who ask for nobody. */
   readonly signal: AbortSignal;
 }
 
@@ -59,9 +65,13 @@ export class Reader {
     return this.#o.feed.revision;
   }
 
-  /** Resolves when the cache is as new as the store was at the call. @throws {StatusError} Timeout */
-  whenFresh(): Promise<void> {
-    return this.#o.gate.fresh();
+  /**
+   * Resolves when the cache is as new as the store was at the call.
+   *
+   * @throws {StatusError} Timeout @throws `asker.signal.reason` when nobody waits for it any more
+   */
+  whenFresh(asker: Asker = this.#o): Promise<void> {
+    return this.#o.gate.fresh(asker);
   }
 
   /** Waits until the cache has reached a version; false when it has not in time. */
@@ -69,15 +79,24 @@ export class Reader {
     return this.#o.gate.reached(target, timeoutMs);
   }
 
-  /** @throws {StatusError} NotFound; Timeout for a version that does not come. */
-  async get(stored: StoredResource, namespace: string, name: string, resourceVersion?: number): Promise<CachedObject> {
+  /**
+   * @throws {StatusError} NotFound; Timeout for a version that does not come.
+   * @throws `asker.signal.reason` when nobody waits for it any more
+   */
+  async get(
+    stored: StoredResource,
+    namespace: string,
+    name: string,
+    resourceVersion?: number,
+    asker: Asker = this.#o,
+  ): Promise<CachedObject> {
     const key = keyOf(stored, namespace, name);
     const meaning = getMeaning(resourceVersion);
     if (meaning === 'MostRecent') {
-      if (this.#o.consistentFrom === 'store') return this.getStored(stored, namespace, name);
-      await this.#o.gate.fresh();
+      if (this.#o.consistentFrom === 'store') return this.getStored(stored, namespace, name, asker);
+      await this.#o.gate.fresh(asker);
     } else if (meaning === 'NotOlderThan') {
-      await this.#reach(resourceVersion ?? 0);
+      await this.#reach(resourceVersion ?? 0, asker);
     }
     const found = stored.cache.get(key);
     if (found === undefined) throw notFound(stored.hub, name);
@@ -85,66 +104,74 @@ export class Reader {
   }
 
   /** Reads the store itself, linearizably. @throws {StatusError} NotFound */
-  async getStored(stored: StoredResource, namespace: string, name: string): Promise<CachedObject> {
-    const { kv } = await this.#o.store.get(keyOf(stored, namespace, name), {}, this.#o.signal);
+  async getStored(
+    stored: StoredResource,
+    namespace: string,
+    name: string,
+    asker: Asker = this.#o,
+  ): Promise<CachedObject> {
+    const { kv } = await this.#o.store.get(keyOf(stored, namespace, name), {}, asker.signal);
     const found = kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision);
     if (found === undefined) throw notFound(stored.hub, name);
     return found;
   }
 
-  /** @throws {StatusError} BadRequest, Expired, Timeout */
-  async list(stored: StoredResource, asked: ListParameters): Promise<Page> {
+  /**
+   * @throws {StatusError} BadRequest, Expired, Timeout
+   * @throws `asker.signal.reason` when nobody waits for it any more
+   */
+  async list(stored: StoredResource, asked: ListParameters, asker: Asker = this.#o): Promise<Page> {
     const p = this.#o.chunks ? asked : { ...asked, limit: 0, continueToken: '' };
-    const page = await this.#list(stored, p);
+    const page = await this.#list(stored, p, asker);
     return this.#o.countsRemaining || page.remaining === undefined ? page : { ...page, remaining: undefined };
   }
 
-  async #list(stored: StoredResource, p: ListParameters): Promise<Page> {
+  async #list(stored: StoredResource, p: ListParameters, asker: Asker): Promise<Page> {
     const whole = stored.cache.range(p.namespace);
     switch (listMeaning(p)) {
       case 'MostRecent':
-        return this.#mostRecent(stored, p, whole);
+        return this.#mostRecent(stored, p, whole, asker);
       case 'Any':
         return this.#fromCache(stored, p, whole);
       case 'NotOlderThan':
-        await this.#reach(p.resourceVersion ?? 0);
+        await this.#reach(p.resourceVersion ?? 0, asker);
         return this.#fromCache(stored, p, whole);
       case 'Exact':
-        return this.#asOf(stored, p, whole, p.resourceVersion ?? 0);
+        return this.#asOf(stored, p, whole, p.resourceVersion ?? 0, asker);
       case 'Continue':
-        return this.#continued(stored, p, whole);
+        return this.#continued(stored, p, whole, asker);
     }
   }
 
-  async #mostRecent(stored: StoredResource, p: ListParameters, range: KeyRange): Promise<Page> {
-    if (this.#o.consistentFrom === 'store') return this.#fromStore(stored, p, range, undefined);
-    await this.#o.gate.fresh();
+  async #mostRecent(stored: StoredResource, p: ListParameters, range: KeyRange, asker: Asker): Promise<Page> {
+    if (this.#o.consistentFrom === 'store') return this.#fromStore(stored, p, range, undefined, asker);
+    await this.#o.gate.fresh(asker);
     return this.#fromCache(stored, p, range);
   }
 
-  async #continued(stored: StoredResource, p: ListParameters, whole: KeyRange): Promise<Page> {
-    const token = decodeContinueToken(p.continueToken);
+  async #continued(stored: StoredResource, p: ListParameters, whole: KeyRange, asker: Asker): Promise<Page> {
+    const token = decodeContinueToken(p.continueToken, listId(stored, p));
     const from = `${stored.cache.keys.prefix}${token.start}`;
     // A token is the client's to keep, so it may say anything: it must not lead out of the collection.
     const range: KeyRange = { from: from < whole.from || from >= whole.to ? whole.to : from, to: whole.to };
-    if (token.revision === INCONSISTENT) return this.#mostRecent(stored, p, range);
+    if (token.revision === INCONSISTENT) return this.#mostRecent(stored, p, range, asker);
     try {
-      return await this.#asOf(stored, p, range, token.revision);
+      return await this.#asOf(stored, p, range, token.revision, asker);
     } catch (err) {
       if (!(err instanceof StatusError) || err.reason !== 'Expired') throw err;
       throw expired(
         'The continue token has outlived the state that it belongs to. List again from the start, or use the token in ' +
           'this answer: it goes on with the present state, so changes made since the first chunk may show.',
-        { continue: encodeContinueToken({ revision: INCONSISTENT, start: token.start }) },
+        { continue: encodeContinueToken({ ...token, revision: INCONSISTENT }) },
       );
     }
   }
 
-  async #asOf(stored: StoredResource, p: ListParameters, range: KeyRange, at: number): Promise<Page> {
-    await this.#reach(at);
+  async #asOf(stored: StoredResource, p: ListParameters, range: KeyRange, at: number, asker: Asker): Promise<Page> {
+    await this.#reach(at, asker);
     const snapshot = stored.cache.at(at, this.#o.feed.revision);
     if (snapshot !== undefined) return this.#page(stored, p, range, snapshot, at);
-    return this.#fromStore(stored, p, range, at);
+    return this.#fromStore(stored, p, range, at, asker);
   }
 
   #fromCache(stored: StoredResource, p: ListParameters, range: KeyRange): Page {
@@ -157,7 +184,7 @@ export class Reader {
     if (p.filter.id !== '') {
       const { objects, next } = select(state.between(range.from, range.to), p.filter, p.limit);
       if (next !== undefined && state === stored.cache.current) stored.cache.keepSnapshot(at);
-      return pageOf(objects, at, next === undefined ? '' : tokenFor(stored, at, next), undefined);
+      return pageOf(objects, at, next === undefined ? '' : tokenFor(stored, p, at, next), undefined);
     }
     const nextKey = p.limit > 0 ? state.keyAfter(range.from, p.limit) : undefined;
     const last = nextKey === undefined || nextKey >= range.to;
@@ -165,7 +192,7 @@ export class Reader {
     if (!last && state === stored.cache.current) stored.cache.keepSnapshot(at);
     return {
       revision: at,
-      continueToken: last ? '' : tokenFor(stored, at, nextKey),
+      continueToken: last ? '' : tokenFor(stored, p, at, nextKey),
       remaining: last ? undefined : state.count(nextKey, range.to),
       items: () => state.items(range.from, end),
       objects: () => [...state.between(range.from, end)],
@@ -173,29 +200,37 @@ export class Reader {
   }
 
   /** Reads the store: as of `at`, or the newest state. */
-  async #fromStore(stored: StoredResource, p: ListParameters, range: KeyRange, at: number | undefined): Promise<Page> {
+  async #fromStore(
+    stored: StoredResource,
+    p: ListParameters,
+    range: KeyRange,
+    at: number | undefined,
+    asker: Asker,
+  ): Promise<Page> {
     const objects: CachedObject[] = [];
     const max = p.limit > 0 ? p.limit : Infinity;
     const prefix = stored.cache.range(p.namespace).from;
+    const size = new PageSize(STORE_PAGE);
     let pinned = at;
     let from = range.from;
     if (from >= range.to) return pageOf([], at ?? this.#o.feed.revision, '', undefined);
     for (;;) {
-      const want = p.filter.id === '' ? Math.min(STORE_PAGE, max - objects.length) : STORE_PAGE;
-      const read = await this.#range(prefix, { limit: want, from }, pinned);
-      pinned ??= read.revision;
-      for (const [i, kv] of read.kvs.entries()) {
-        const object = stored.cache.decode(kv.key, kv.value, kv.modRevision);
-        if (object === undefined || !p.filter.matches(object)) continue;
-        objects.push(object);
-        const left = read.count - i - 1;
-        if (objects.length < max || left === 0) continue;
-        const remaining = p.filter.id === '' ? left : undefined;
-        return pageOf(objects, pinned, tokenFor(stored, pinned, `${kv.key}\0`), remaining);
-      }
-      const last = read.kvs.at(-1);
-      if (!read.more || last === undefined) return pageOf(objects, pinned, '', undefined);
+      const left = max - objects.length;
+      const limit = p.filter.id === '' ? Math.min(size.entries, left) : size.entries;
+      const { kvs, more, count, revision: now } = await this.#range(prefix, { limit, from }, pinned, asker);
+      pinned ??= now;
+      size.learn(kvs);
+      const decoded = await decodePage(stored.cache, p.filter, kvs, left, asker);
+      objects.push(...decoded.objects);
+      const last = kvs[decoded.used - 1];
+      if (last === undefined || (decoded.used === kvs.length && !more)) return pageOf(objects, pinned, '', undefined);
       from = `${last.key}\0`;
+      if (objects.length < max) {
+        await turns.alone(); // an embedded store reads at once, for as many lists as there are
+        continue;
+      }
+      const remaining = p.filter.id === '' && count !== undefined ? count - decoded.used : undefined;
+      return pageOf(objects, pinned, tokenFor(stored, p, pinned, from), remaining);
     }
   }
 
@@ -203,9 +238,10 @@ export class Reader {
     prefix: string,
     o: { readonly limit: number; readonly from: string },
     at: number | undefined,
+    { signal }: Asker,
   ): ReturnType<KeyValueStore['range']> {
     try {
-      return await this.#o.store.range(prefix, at === undefined ? o : { ...o, revision: revision(at) }, this.#o.signal);
+      return await this.#o.store.range(prefix, at === undefined ? o : { ...o, revision: revision(at) }, signal);
     } catch (err) {
       if (!isStoreError(err, 'compacted')) throw err;
       throw expired(`The requested resource version is too old: ${at ?? 0}`);
@@ -213,8 +249,9 @@ export class Reader {
   }
 
   /** Waits for a version. @throws {StatusError} Timeout when it does not come in time */
-  async #reach(target: number): Promise<void> {
-    if (await this.#o.gate.reached(target, FUTURE_WAIT_MS)) return;
+  async #reach(target: number, asker: Asker): Promise<void> {
+    if (this.#o.feed.revision >= target) return;
+    if (await this.#o.gate.reached(target, FUTURE_WAIT_MS, asker.signal)) return;
     throw tooLarge(target, this.#o.feed.revision);
   }
 }
@@ -229,15 +266,22 @@ export function tooLarge(asked: number, current: number): StatusError {
   });
 }
 
-const tokenFor = (stored: StoredResource, at: number, nextKey: string): string =>
-  encodeContinueToken({ revision: at, start: nextKey.slice(stored.cache.keys.prefix.length) });
+const tokenFor = (stored: StoredResource, p: ListParameters, at: number, nextKey: string): string =>
+  encodeContinueToken({
+    revision: at,
+    start: nextKey.slice(stored.cache.keys.prefix.length),
+    of: listId(stored, p),
+  });
+
+const listId = ({ cache }: StoredResource, { namespace, filter }: ListParameters): string =>
+  collectionId(cache.keys.prefix, namespace, filter.id);
 
 function pageOf(objects: CachedObject[], at: number, continueToken: string, remaining: number | undefined): Page {
   return {
     revision: at,
     continueToken,
     remaining,
-    items: () => (objects.length === 0 ? [] : [joinItems(objects)]),
+    items: () => listItems(objects),
     objects: () => objects,
   };
 }

@@ -8,6 +8,8 @@ export interface StoredResource {
   readonly hub: ResourceDeclaration;
   readonly cache: ResourceCache;
   readonly strategy: Strategy;
+  /** A status that says nothing, with the members that its type always shows; the caller owns it. */
+  emptyStatus(): object;
 }
 
 /** The key of an object. */

@@ -1,16 +1,27 @@
 import { encodeObject, storagePrefix, itemStart } from '../../machinery/codec/encode.js';
+import type { Literals } from '../../machinery/schema/literals.js';
 import { parseJson } from '../../machinery/codec/json.js';
 import type { Converter } from '../../machinery/conversion/converter.js';
 import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
 import { badRequest } from '../../machinery/meta/status.js';
+import { AlwaysShown } from '../../machinery/schema/always-shown.js';
+import { done, type Work } from '../../machinery/work/work.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
 import type { Catalog, ResourceDeclaration, SelectableField } from '../../machinery/types/declarations.js';
 import type { HistoryBudget } from '../cache/history.js';
+import type { SnapshotBudget } from '../cache/snapshots.js';
 import { ResourceCache } from '../cache/resource-cache.js';
 import type { RegistryKeys } from './keys.js';
 import type { StoredResource } from './resource.js';
 import type { Strategy } from './strategy.js';
+
+/** What is known of a text beside its value, and who wants to know what is dropped of it. */
+export interface DecodeFields {
+  /** Is told the paths of members that were dropped; may throw to refuse. */
+  readonly onUnknown?: (paths: readonly string[]) => void;
+  readonly literals?: Literals;
+}
 
 /** A resource as one version serves it, over what is stored. */
 export interface ServedResource {
@@ -25,10 +36,11 @@ export interface ServedResource {
   /**
    * Checks a parsed body, brings it into this version's shape and fills in the defaults.
    *
-   * @param onUnknown Is told the paths of members that were dropped.
-   * @throws {StatusError} BadRequest; what `onUnknown` throws
+   * @throws {StatusError} BadRequest; what `fields.onUnknown` throws
    */
-  decode(body: unknown, onUnknown?: (paths: readonly string[]) => void): ApiObject;
+  decode(body: unknown, fields?: DecodeFields): ApiObject;
+  /** The same in parts, for bodies that may be large. */
+  decoding(body: unknown, fields?: DecodeFields): Work<ApiObject>;
   toStorage(object: ApiObject): ApiObject;
   fromStorage(object: ApiObject): ApiObject;
   /** The same resource as another version (or, for events, group) serves it. */
@@ -42,6 +54,7 @@ export interface ResourceTableOptions {
   readonly keys: RegistryKeys;
   readonly strategyFor: (hub: ResourceDeclaration) => Strategy;
   readonly budget: HistoryBudget;
+  readonly snapshots: SnapshotBudget;
   /** Is told the keys of values that cannot be read as objects. */
   readonly onUnreadable: (key: string, err: unknown) => void;
 }
@@ -107,7 +120,15 @@ function storedResource(
     selectableFields: fieldsOfAll(views),
   };
   const form = { prefix, adopt: adopter(byVersion, o) };
-  return { hub, cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget), strategy: o.strategyFor(hub) };
+  return {
+    hub,
+    cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget, o.snapshots),
+    strategy: o.strategyFor(hub),
+    emptyStatus: () => {
+      const { value } = decodeObject(o.catalog.types, hub.type, { status: {} });
+      return (value as { readonly status?: object }).status ?? {};
+    },
+  };
 }
 
 /** Reads objects that an older release stored in another version, or another program in another form. */
@@ -142,19 +163,25 @@ function servedResource(
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
+  const always = new AlwaysShown(catalog.types);
+  const convert = (object: ApiObject, from: ResourceDeclaration, to: ResourceDeclaration): ApiObject =>
+    from === to ? object : (always.in(to.type, converter.convert(object, from, to)) as ApiObject); // with members added
+  const decoding: ServedResource['decoding'] = function* (body, fields) {
+    const object = decodeAs(catalog, declaration, apiVersion, body, fields);
+    yield;
+    defaulter.apply(declaration.type, object);
+    return object;
+  };
   return {
     declaration,
     stored,
     apiVersion,
     servesStorageVersion: declaration === hub,
     types: catalog.types,
-    decode: (body, onUnknown) => {
-      const object = decodeAs(catalog, declaration, apiVersion, body, onUnknown);
-      defaulter.apply(declaration.type, object);
-      return object;
-    },
-    toStorage: (object) => converter.convert(object, declaration, hub),
-    fromStorage: (object) => converter.convert(object, hub, declaration),
+    decode: (body, fields) => done(decoding(body, fields)),
+    decoding,
+    toStorage: (object) => convert(object, declaration, hub),
+    fromStorage: (object) => convert(object, hub, declaration),
     inVersion: (version) => views.get(version),
   };
 }
@@ -164,7 +191,7 @@ function decodeAs(
   declaration: ResourceDeclaration,
   apiVersion: string,
   body: unknown,
-  onUnknown?: (paths: readonly string[]) => void,
+  fields: DecodeFields = {},
 ): ApiObject {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badRequest(`The body must be an object of kind ${declaration.kind}`);
@@ -178,8 +205,8 @@ function decodeAs(
   if (kind !== declaration.kind) {
     throw badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${declaration.kind})`);
   }
-  const { value, unknown } = decodeObject(catalog.types, declaration.type, body);
-  onUnknown?.(unknown);
+  const { value, unknown } = decodeObject(catalog.types, declaration.type, body, { literals: fields.literals });
+  fields.onUnknown?.(unknown);
   const object = value as Partial<ApiObject>;
   object.kind = declaration.kind;
   object.apiVersion = apiVersion;

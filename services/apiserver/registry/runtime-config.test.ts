@@ -51,6 +51,16 @@ describe('servedApi()', () => {
     assert.deepEqual(versionsOf(api, 'autoscaling'), ['v2', 'v1', 'v2beta2', 'v2beta1']);
   });
 
+  it('answers in a removed version of a review where it is asked for by name, and nowhere else', () => {
+    const { authentication, authorization } = words.groups;
+    assert.deepEqual(versionsOf(configured({ 'api/all': 'true', 'api/beta': 'true' }).api, authentication), ['v1']);
+    const key = `${authorization}/v1beta1`;
+    const { api, warnings } = configured({ [key]: 'true', [`${authentication}/v1beta1/tokenreviews`]: 'true' });
+    assert.deepEqual([versionsOf(api, authorization), versionsOf(api, authentication)], [['v1', 'v1beta1'], ['v1', 'v1beta1']]); // prettier-ignore
+    assert.deepEqual(warnings, []);
+    assert.equal(api.find(authentication, 'v1beta1', 'selfsubjectreviews'), undefined);
+  });
+
   it('finds a resource by where it is served', () => {
     const { api } = configured({});
     assert.equal(api.find('apps', 'v1', 'deployments')?.kind, 'Deployment');

@@ -1,4 +1,5 @@
 import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { isReached } from '../../machinery/types/release.js';
 import type { ServedApi, ServedGroup, ServedVersion } from './served.js';
 
 /** What `--runtime-config` said, checked against what there is. */
@@ -8,12 +9,14 @@ interface Choices {
 }
 
 /** Stands for many group versions; the later ones are more specific and win. */
-const WIDE_KEYS: Readonly<Record<string, (version: string) => boolean>> = {
-  'api/all': () => true,
-  'api/ga': (version) => stability(version) === 'ga',
-  'api/beta': (version) => stability(version) === 'beta',
-  'api/alpha': (version) => stability(version) === 'alpha',
-};
+const WIDE_KEYS: ReadonlyMap<string, (version: string) => boolean> = new Map(
+  Object.entries<(version: string) => boolean>({
+    'api/all': () => true,
+    'api/ga': (version) => stability(version) === 'ga',
+    'api/beta': (version) => stability(version) === 'beta',
+    'api/alpha': (version) => stability(version) === 'alpha',
+  }),
+);
 
 /** Order of groups in discovery, core before all of them: clients take the first that knows a name. */
 const GROUP_ORDER = [
@@ -118,9 +121,9 @@ function versionsOf(versions: ReadonlyMap<string, ReadonlyMap<string, ResourceDe
 /** Undefined where nothing was said about it. */
 function isChosen(d: ResourceDeclaration, byKey: ReadonlyMap<string, boolean>): boolean | undefined {
   const exact = byKey.get(resourceKey(d)) ?? byKey.get(`${d.group}/${d.version}`);
-  if (exact !== undefined) return exact;
+  if (exact !== undefined || isReached(d.removed)) return exact; // what is gone has to be asked for by name
   let wide: boolean | undefined;
-  for (const [key, covers] of Object.entries(WIDE_KEYS)) {
+  for (const [key, covers] of WIDE_KEYS) {
     if (covers(d.version)) wide = byKey.get(key) ?? wide;
   }
   return wide;
@@ -132,7 +135,7 @@ function readChoices(catalog: Catalog, runtimeConfig: ReadonlyMap<string, string
   const byKey = new Map<string, boolean>();
   const warnings: string[] = [];
   for (const [key, value] of runtimeConfig) {
-    const wide = Object.hasOwn(WIDE_KEYS, key);
+    const wide = WIDE_KEYS.has(key);
     const { group, rest } = wide ? { group: '', rest: '' } : readKey(key);
     if (!wide && !groups.has(group)) throw cannotUse(key, `there is no API group "${group}"`);
     const normal = wide ? key : `${group}/${rest}`;

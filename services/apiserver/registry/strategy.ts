@@ -1,11 +1,12 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { UserInfo } from '../request/request.js';
 import type { Allocator, Claiming } from './claims.js';
 import type { DeleteOptions } from './delete-options.js';
-import type { KindValidation } from './validation/types.js';
+import type { KindValidation, ValidationOptions } from './validation/types.js';
 
 /** What strategies are made of. */
-export interface StrategyOptions {
+export interface StrategyOptions extends ValidationOptions {
   readonly vocabulary: Vocabulary;
   /** How long events are kept. */
   readonly eventTtlSeconds: number;
@@ -17,11 +18,17 @@ export interface StrategyOptions {
 export interface Strategy extends Claiming {
   /**
    * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
-   * metadata and status. `none`: the kind has no generation.
+   * metadata and status. `none`: the kind has no generation. `specOnceChanged`: it has one from the first change on.
    */
-  readonly generation: 'none' | 'spec' | 'specAndAnnotations' | 'body';
+  readonly generation: 'none' | 'spec' | 'specOnceChanged' | 'specAndAnnotations' | 'body';
   /** Fields that never change once set, as paths, e.g. `spec.selector`. */
   readonly immutable: readonly (readonly string[])[];
+  /** Members that a write of the object itself owns nothing of, besides the status: they are the server's to decide. */
+  readonly unowned: readonly string[];
+  /** What a write of the status leaves as it was, as paths below metadata; `everything` of metadata for some kinds. */
+  readonly statusLeaves: 'everything' | readonly (readonly string[])[];
+  /** A create takes the status of its body: who makes such an object knows its state. */
+  readonly keepsFirstStatus: boolean;
   /** A finished deletion answers the last state instead of a Status. */
   readonly returnsDeleted: boolean;
   /** Members of an event carry a lease of this many seconds; 0 = kept for ever. */
@@ -31,10 +38,17 @@ export interface Strategy extends Claiming {
    * was given or taken away holds as soon as that was said.
    */
   readonly decidesAccess: boolean;
-  /** Fills in what the server owns, before admission. `object` is in the storage version and may be changed. */
-  prepareForCreate?(object: ApiObject): void;
+  /** Says in one way what clients may say in several. `object` is in the storage version and may be changed. */
+  normalise?(object: ApiObject): void;
+  /**
+   * Fills in what the server owns, before admission. `object` is in the storage version and may be changed.
+   *
+   * @param requester As authenticated, or as impersonated: the only source of what an object says of its author.
+   * @param apiVersion What the request speaks, e.g. `apps/v1`.
+   */
+  prepareForCreate?(object: ApiObject, requester: UserInfo, apiVersion: string): void;
   /** Puts back what this write may not change. */
-  prepareForUpdate?(next: ApiObject, old: ApiObject): void;
+  prepareForUpdate?(next: ApiObject, old: ApiObject, apiVersion: string): void;
   /** Chooses what objects leave open, between validation and the last stage of admission. */
   readonly allocator?: Allocator;
   /** What must hold of the kind's own fields. */
@@ -50,6 +64,9 @@ export interface Strategy extends Claiming {
 export const DEFAULT_STRATEGY: Strategy = {
   generation: 'none',
   immutable: [],
+  unowned: [],
+  statusLeaves: [],
+  keepsFirstStatus: false,
   returnsDeleted: false,
   ttlSeconds: 0,
   decidesAccess: false,

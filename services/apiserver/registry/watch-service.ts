@@ -1,8 +1,9 @@
-import { revision, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
+import { isStoreError, revision, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
 import { Change } from '../cache/history.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
 import { frameFor, type GroupKey, type Watcher, type WatchSink } from '../cache/watchers.js';
+import { turns } from '../http/turns.js';
 import type { StoredResource } from './resource.js';
 
 /** Most bytes of initial events that go out in one write. */
@@ -24,14 +25,20 @@ export interface WatchSession {
   close(): void;
 }
 
+/** Told of each watch that ended because of a fault of ours. */
+export type WatchFailure = (stored: StoredResource, err: unknown) => void;
+
 /** Starts watches: state first, then history (the cache's, or the store's where that goes back further), then live. */
 export class WatchService {
-  readonly #store: KeyValueStore;
-  readonly #feed: Feed;
+  readonly #store: Pick<KeyValueStore, 'watch'>;
+  readonly #feed: Pick<Feed, 'revision'>;
 
-  constructor(store: KeyValueStore, feed: Feed) {
+  readonly #onFailure: WatchFailure;
+
+  constructor(store: Pick<KeyValueStore, 'watch'>, feed: Pick<Feed, 'revision'>, onFailure: WatchFailure) {
     this.#store = store;
     this.#feed = feed;
+    this.#onFailure = onFailure;
   }
 
   get revision(): number {
@@ -39,8 +46,9 @@ export class WatchService {
   }
 
   /** Hands over nothing before the first `resume()`. */
-  start(stored: StoredResource, key: GroupKey, begin: WatchBegin, sink: WatchSink): WatchSession {
+  start(stored: StoredResource, key: GroupKey, begin: WatchBegin, receiver: WatchSink): WatchSession {
     const { cache } = stored;
+    const sink = this.#told(stored, receiver);
     cache.watchers.flush(); // so that the history's end is also the end of what live watchers have got
     const { history } = cache;
     if (begin.at === 'state') {
@@ -52,15 +60,34 @@ export class WatchService {
       return this.#session(stored, watcher, undefined);
     }
     const watcher = cache.watchers.add(key, sink, history.end);
-    const past = new StoredPast(this.#store, stored, key, begin.revision, this.#feed.revision, sink, () =>
-      watcher.close(),
+    const past = new StoredPast(
+      this.#store,
+      { stored, key, from: begin.revision, until: this.#feed.revision },
+      sink,
+      watcher,
     );
     return this.#session(stored, watcher, past);
   }
 
+  #told(stored: StoredResource, sink: WatchSink): WatchSink {
+    return {
+      write: (frames, count) => sink.write(frames, count),
+      expired: () => sink.expired(),
+      failed: (err) => {
+        this.#onFailure(stored, err);
+        sink.failed(err);
+      },
+    };
+  }
+
   #session(stored: StoredResource, watcher: Watcher, first: Source | undefined): WatchSession {
     const next = (): void => {
-      if (first === undefined || first.pump(next)) watcher.resume();
+      try {
+        if (first === undefined || first.pump(next)) watcher.resume();
+      } catch (err) {
+        first?.close();
+        watcher.fail(err);
+      }
     };
     return {
       resume: next,
@@ -98,19 +125,48 @@ class Preface implements Source {
   readonly #chunks: Iterator<Chunk>;
   readonly #sink: WatchSink;
   #done = false;
+  #waiting = false;
+  /** Its turn has come: the next chunk need not wait. */
+  #granted = false;
 
   constructor(chunks: Iterator<Chunk>, sink: WatchSink) {
     this.#chunks = chunks;
     this.#sink = sink;
   }
 
-  pump(): boolean {
+  pump(ready: () => void): boolean {
     while (!this.#done) {
-      const next = this.#chunks.next();
-      if (next.done === true) this.#done = true;
-      else if (!this.#sink.write(next.value.frames, next.value.count)) return false;
+      if (!this.#granted && !turns.free) {
+        this.#wait(ready);
+        return false;
+      }
+      this.#granted = false;
+      const startedMs = performance.now();
+      const goesOn = this.#step();
+      turns.charge(performance.now() - startedMs);
+      if (!goesOn) return false;
     }
     return true;
+  }
+
+  /** Hands over one chunk. @returns Whether there is room for another. */
+  #step(): boolean {
+    const next = this.#chunks.next();
+    if (next.done !== true) return this.#sink.write(next.value.frames, next.value.count);
+    this.#done = true;
+    return true;
+  }
+
+  /** Many watches may begin at once: each waits for its turn. */
+  #wait(ready: () => void): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    void turns.next().then(() => {
+      this.#waiting = false;
+      this.#granted = true;
+      if (!this.#done) ready();
+      turns.charge(0); // also when nothing was done with it
+    });
   }
 
   close(): void {
@@ -151,9 +207,17 @@ function* chunks(
   if (frames.length > 0) yield { frames: Buffer.concat(frames), count: frames.length };
 }
 
+/** Changes that a watch reads from the store. */
+interface Past {
+  readonly stored: StoredResource;
+  readonly key: GroupKey;
+  /** Everything after this revision, up to and including `until`. */
+  readonly from: number;
+  readonly until: number;
+}
+
 /**
- * Changes that the cache's history no longer has, from the store: everything after `from` up to `until`, where the
- * cache's history goes on.
+ * Changes that the cache's history no longer has, from the store, up to where the cache's history goes on.
  */
 class StoredPast implements Source {
   readonly #watch: StoreWatch;
@@ -163,13 +227,10 @@ class StoredPast implements Source {
   #ready: (() => void) | undefined;
 
   constructor(
-    store: KeyValueStore,
-    stored: StoredResource,
-    key: GroupKey,
-    from: number,
-    until: number,
+    store: Pick<KeyValueStore, 'watch'>,
+    { stored, key, from, until }: Past,
     sink: WatchSink,
-    lost: () => void,
+    after: Watcher,
   ) {
     this.#sink = sink;
     const prefix = stored.cache.range(key.scope.namespace).from;
@@ -177,20 +238,22 @@ class StoredPast implements Source {
       { prefix, from: revision(from + 1), withPrevious: true },
       {
         events: (batch) => {
-          const frames = batch
-            .filter((event) => event.modRevision <= until)
-            .map((event) => pastFrame(stored, key, event))
-            .filter((frame) => frame !== undefined);
+          const told = batch.filter((event) => event.modRevision <= until);
+          if (!told.every(isComplete)) {
+            this.#lose(after);
+            return;
+          }
+          const frames = told.map((event) => pastFrame(stored, key, event)).filter((frame) => frame !== undefined);
           if (frames.length > 0 && !this.#sink.write(Buffer.concat(frames), frames.length)) this.#pause();
           if ((batch.at(-1)?.modRevision ?? 0) >= until) this.#finish();
         },
         progress: (reached) => {
           if (reached >= until) this.#finish();
         },
-        ended: () => {
+        ended: (error) => {
           this.#done = true;
-          lost();
-          this.#sink.expired();
+          if (isStoreError(error, 'compacted') || isStoreError(error, 'replaced')) after.expire();
+          else after.fail(error);
         },
       },
     );
@@ -212,6 +275,12 @@ class StoredPast implements Source {
     this.#watch.close();
   }
 
+  /** A compaction was quicker. */
+  #lose(after: Watcher): void {
+    this.close();
+    after.expire();
+  }
+
   #pause(): void {
     this.#full = true;
     this.#watch.pause();
@@ -223,6 +292,10 @@ class StoredPast implements Source {
     if (!this.#full) this.#ready?.(); // a full sink calls by itself when it has room
   }
 }
+
+/** Whether the state before it is there, if there was one: without it nobody knows what a watcher has seen. */
+const isComplete = ({ type, previous, createRevision, modRevision }: StoreEvent): boolean =>
+  previous !== undefined || (type === 'put' && createRevision === modRevision);
 
 function pastFrame({ cache }: StoredResource, key: GroupKey, event: StoreEvent): Buffer | undefined {
   const before = event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);

@@ -1,9 +1,10 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
-import { alreadyExists, badRequest, conflict, notFound, StatusError } from '../../machinery/meta/status.js';
+import { badRequest, conflict, StatusError } from '../../machinery/meta/status.js';
 import {
   isStoreError,
   NO_REVISION,
   revision,
+  type KeyValue,
   type KeyValueStore,
   type LeaseId,
   type Operation,
@@ -11,9 +12,10 @@ import {
   type TransactionResult,
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { claimChanges, type ClaimChanges } from './claims.js';
+import { claimChanges, ClaimTaken, type ClaimChanges } from './claims.js';
+import type { Choices } from './claims-choices.js';
 import { rehearseClaims, transactClaiming } from './claims-transaction.js';
-import { Lanes } from './lanes.js';
+import { KeyLocks } from './key-locks.js';
 import { keyOf, type StoredResource } from './resource.js';
 import { storedBytes } from './stored-bytes.js';
 
@@ -30,23 +32,54 @@ export interface WriterOptions {
   readonly store: KeyValueStore;
   /** Ends with the server. A client that goes away does not end its write: the outcome would be unknown to all. */
   readonly signal: AbortSignal;
-  readonly leaseFor: (ttlSeconds: number) => Promise<LeaseId>;
+  /** `ended`: a lease that it gave before and that the store no longer knows. */
+  readonly leaseFor: (ttlSeconds: number, ended?: LeaseId) => Promise<LeaseId>;
   /** The key of a claim. */
   readonly claimKey: (claim: string) => string;
   /** Waits until the caches have reached a revision; resolves false when they have not in time. */
   readonly reached: (revision: number, timeoutMs: number) => Promise<boolean>;
 }
 
-/** What to do with an object, decided from its present state. Asked again, with the newer state, when a race is lost. */
-export type Decide = (current: CachedObject) => Promise<WriteDecision> | WriteDecision;
+/**
+ * Decides what to do with an object from its present state, undefined when there is none. Asked again, with the newer
+ * state, when a race is lost; a refusal (what it throws) counts only when it was made from the store's own word.
+ */
+export type Decide = (current: CachedObject | undefined) => Promise<WriteDecision> | WriteDecision;
 
 export type WriteDecision =
-  { readonly do: 'put'; readonly object: ApiObject } | { readonly do: 'delete' } | { readonly do: 'nothing' };
+  /** `choices`: asked, when a claim of the object is held by another, whether to decide again. */
+  | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: Choices }
+  /** `object`: the state that it would have had; for the answer. */
+  | { readonly do: 'delete'; readonly object?: ApiObject }
+  | { readonly do: 'nothing' };
 
-/** The end of a write: what is stored now, or what was there last. */
+/** Which object a write is about. */
+export interface WriteTarget {
+  readonly stored: StoredResource;
+  /** '' for a cluster-scoped object. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The first decision is made as if there was no object, without asking anybody. */
+  readonly isNew?: boolean;
+  /** Everything is looked up and nothing is written. */
+  readonly dryRun?: boolean;
+}
+
+/** The end of a write. */
 export interface Written {
-  readonly object: CachedObject;
+  /** What is stored now, or was there last; undefined when there was nothing. */
+  readonly object: CachedObject | undefined;
+  /** What was decided and is not stored: the state of what was removed, or what a dry run would have stored. */
+  readonly state: ApiObject | undefined;
   readonly removed: boolean;
+  /** There was no object before. */
+  readonly created: boolean;
+}
+
+/** A present state, and on whose word: nobody's, the cache's (which may be behind), or the store's. */
+interface Seen {
+  readonly current: CachedObject | undefined;
+  readonly word: 'assumed' | 'cached' | 'stored';
 }
 
 /**
@@ -54,116 +87,117 @@ export interface Written {
  * The cache is only a first guess at the present state; the transaction decides, and brings the state when it differs.
  */
 export class Writer {
-  readonly #lanes = new Lanes();
+  readonly #locks = new KeyLocks();
   readonly #o: WriterOptions;
 
   constructor(o: WriterOptions) {
     this.#o = o;
   }
 
-  /** @throws {StatusError} AlreadyExists @throws {ClaimTaken} */
-  async create(stored: StoredResource, object: ApiObject): Promise<CachedObject> {
-    const { name = '', namespace = '' } = object.metadata;
-    const key = keyOf(stored, namespace, name);
-    const claims = claimChanges(stored.strategy, undefined, object);
-    const result = await this.#transact(key, NO_REVISION, await this.#put(stored, key, storedBytes(object), claims));
-    if (!result.succeeded) throw alreadyExists(stored.hub, name);
-    await this.#seen(stored, result.written);
-    return result.written;
-  }
-
   /**
-   * Changes or removes an object.
+   * Creates, changes or removes one object, as `decide` says.
    *
-   * @throws {StatusError} NotFound; Conflict when the race was lost too often; what `decide` throws, once it is sure
-   * that it judged the newest state
-   * @throws {ClaimTaken}
+   * @throws {StatusError} Conflict when the race was lost too often; what `decide` and its choices throw
+   * @throws {ClaimTaken} when the decision comes without choices
    */
-  async change(stored: StoredResource, namespace: string, name: string, decide: Decide): Promise<Written> {
+  async write(target: WriteTarget, decide: Decide): Promise<Written> {
+    const { stored, namespace, name } = target;
     const key = keyOf(stored, namespace, name);
-    const written = await this.#lanes.run(key, () => this.#changeInTurn(stored, key, name, decide));
-    await this.#seen(stored, written.object);
+    const written = await this.#locks.run(key, () => this.#writeLocked(target, key, decide));
+    if (stored.strategy.decidesAccess && written.object !== undefined) {
+      await this.#o.reached(written.object.revision, SEEN_WITHIN_MS);
+    }
     return written;
   }
 
-  async #seen({ strategy }: StoredResource, { revision: at }: CachedObject): Promise<void> {
-    if (strategy.decidesAccess) await this.#o.reached(at, SEEN_WITHIN_MS);
-  }
-
-  /**
-   * Looks whether what an object claims could be had; for writes that are not done.
-   *
-   * @param old Its state before; undefined for a new object. @throws {ClaimTaken}
-   */
-  async rehearse(stored: StoredResource, object: ApiObject, old: CachedObject | undefined): Promise<void> {
-    const changes = claimChanges(stored.strategy, old, object);
-    const { name = '', namespace = '' } = object.metadata;
-    const { store, claimKey, signal } = this.#o;
-    await rehearseClaims(store, { key: keyOf(stored, namespace, name), changes, claimKey }, signal);
-  }
-
-  async #changeInTurn(stored: StoredResource, key: string, name: string, decide: Decide): Promise<Written> {
-    let current = stored.cache.newest(key);
-    /** Whether `current` came from the store itself: the cache may be behind, so its word is not final. */
-    let sure = false;
+  async #writeLocked(target: WriteTarget, key: string, decide: Decide): Promise<Written> {
+    const { stored, name, isNew = false } = target;
+    let seen: Seen = isNew
+      ? { current: undefined, word: 'assumed' }
+      : { current: stored.cache.newest(key), word: 'cached' };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const step = current === undefined ? undefined : await this.#attempt(stored, key, current, decide, sure);
-      if (step?.done !== undefined) return step.done;
-      if (current === undefined && sure) throw notFound(stored.hub, name);
-      current = step?.lostTo === undefined ? await this.#read(stored, key) : step.lostTo.current;
-      sure = true;
+      const step = await this.#attempt(target, key, decide, seen);
+      if ('created' in step) return step;
+      seen = step;
     }
     throw conflict(stored.hub, name, 'the object has been modified too often while this request tried; try again');
   }
 
-  /**
-   * One round from a state that may be out of date.
-   *
-   * @returns `done`, or who was quicker, or {} when the newest state has to be asked for.
-   */
-  async #attempt(
-    stored: StoredResource,
-    key: string,
-    current: CachedObject,
-    decide: Decide,
-    sure: boolean,
-  ): Promise<{ readonly done?: Written; readonly lostTo?: { readonly current: CachedObject | undefined } }> {
-    let write: PendingWrite | undefined;
-    let removed = false;
+  /** @returns The end, or the state to decide from again. */
+  async #attempt(target: WriteTarget, key: string, decide: Decide, seen: Seen): Promise<Written | Seen> {
+    const { stored, dryRun = false } = target;
+    let decision: WriteDecision;
     try {
-      const decision = await decide(current);
-      removed = decision.do === 'delete';
-      if (decision.do === 'delete') {
-        const claims = claimChanges(stored.strategy, current, undefined);
-        write = { operation: { type: 'delete', key }, claims, finish: (at) => current.at(at) };
-      } else if (decision.do === 'put') {
-        const value = storedBytes(decision.object);
-        const claims = claimChanges(stored.strategy, current, decision.object);
-        if (!sameAsStored(current, value)) write = await this.#put(stored, key, value, claims);
-      }
+      decision = await decide(seen.current);
     } catch (err) {
-      if (sure) throw err;
-      return {};
+      const now = seen.word === 'cached' ? await this.#ask(stored, key) : seen;
+      if (isOutdated(seen, now)) return now;
+      throw err;
     }
-    if (write === undefined) return sure ? { done: { object: current, removed: false } } : {};
-    const result = await this.#transact(key, revision(current.revision), write);
-    if (result.succeeded) return { done: { object: result.written, removed } };
-    const [kv] = result.found;
-    return {
-      lostTo: { current: kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision) },
-    };
+    const write = await this.#prepared(stored, key, seen.current, decision, dryRun);
+    if (write === undefined) {
+      const now = seen.word === 'stored' ? seen : await this.#ask(stored, key);
+      if (isOutdated(seen, now)) return now;
+    }
+    try {
+      if (dryRun) await this.#rehearse(stored, key, seen.current, decision);
+      if (write === undefined) return ended(seen, decision, dryRun);
+      const result = await this.#transact(key, seen.current, write);
+      if (result.succeeded) return ended(seen, decision, dryRun, write.finish(result.revision));
+      return { current: decoded(stored, result.found[0]), word: 'stored' };
+    } catch (err) {
+      if (!(err instanceof ClaimTaken) || decision.do !== 'put' || decision.choices === undefined) throw err;
+      decision.choices.retryAfter(err);
+      return seen;
+    }
   }
 
-  async #read(stored: StoredResource, key: string): Promise<CachedObject | undefined> {
+  /** The write that carries a decision out; undefined when there is nothing to write. */
+  async #prepared(
+    stored: StoredResource,
+    key: string,
+    current: CachedObject | undefined,
+    decision: WriteDecision,
+    dryRun: boolean,
+  ): Promise<PendingWrite | undefined> {
+    if (dryRun || decision.do === 'nothing') return undefined;
+    if (decision.do === 'put') {
+      const bytes = storedBytes(decision.object);
+      const value = Buffer.isBuffer(bytes) ? bytes : await bytes;
+      if (current !== undefined && sameAsStored(current, value)) return undefined;
+      return this.#put(stored, key, value, claimChanges(stored.strategy, current, decision.object));
+    }
+    if (current === undefined) return undefined;
+    const claims = claimChanges(stored.strategy, current, undefined);
+    return { operation: { type: 'delete', key }, claims, finish: (at) => current.at(at) };
+  }
+
+  /** Looks whether an object could have what it claims. @throws {ClaimTaken} */
+  async #rehearse(
+    { strategy }: StoredResource,
+    key: string,
+    current: CachedObject | undefined,
+    decision: WriteDecision,
+  ): Promise<void> {
+    if (decision.do !== 'put') return;
+    const { store, claimKey, signal } = this.#o;
+    await rehearseClaims(store, { key, changes: claimChanges(strategy, current, decision.object), claimKey }, signal);
+  }
+
+  async #ask(stored: StoredResource, key: string): Promise<Seen> {
     const { kv } = await this.#o.store.get(key, {}, this.#o.signal);
-    return kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision);
+    return { current: decoded(stored, kv), word: 'stored' };
   }
 
   async #put(stored: StoredResource, key: string, value: Buffer, claims: ClaimChanges): Promise<PendingWrite> {
     const { ttlSeconds } = stored.strategy;
-    const lease = ttlSeconds > 0 ? { lease: await this.#o.leaseFor(ttlSeconds) } : {};
+    const put = { type: 'put', key, value } as const;
+    const leased = async (ended?: LeaseId): Promise<LeasedPut> => ({
+      ...put,
+      lease: await this.#o.leaseFor(ttlSeconds, ended),
+    });
     return {
-      operation: { type: 'put', key, value, ...lease },
+      ...(ttlSeconds > 0 ? { operation: await leased(), leased } : { operation: put }),
       claims,
       finish: (at) => {
         const seen = stored.cache.get(key);
@@ -176,37 +210,55 @@ export class Writer {
     };
   }
 
-  async #transact(
-    key: string,
-    modRevision: Revision,
-    write: PendingWrite,
-  ): Promise<
-    { readonly succeeded: true; readonly written: CachedObject } | (TransactionResult & { readonly succeeded: false })
-  > {
-    const { operation, claims, finish } = write;
-    const { store, signal, claimKey } = this.#o;
-    let result: TransactionResult;
+  async #transact(key: string, current: CachedObject | undefined, write: PendingWrite): Promise<TransactionResult> {
+    const modRevision = current === undefined ? NO_REVISION : revision(current.revision);
     try {
-      if (claims.taken.length > 0 || claims.left.length > 0) {
-        result = await transactClaiming(store, { key, modRevision, operation, changes: claims, claimKey }, signal);
-      } else {
-        const reread = modRevision === NO_REVISION ? {} : { otherwiseGet: [key] };
-        result = await store.transact(
-          { conditions: [{ key, modRevision }], operations: [operation], ...reread },
-          signal,
-        );
-      }
+      return await this.#send(key, modRevision, write).catch(async (err: unknown) => {
+        const { operation, leased } = write;
+        if (leased === undefined || !isStoreError(err, 'leaseNotFound')) throw err;
+        return this.#send(key, modRevision, { ...write, operation: await leased(operation.lease) });
+      });
     } catch (err) {
       throw translate(err);
     }
-    return result.succeeded ? { succeeded: true, written: finish(result.revision) } : result;
+  }
+
+  #send(key: string, modRevision: Revision, { operation, claims }: PendingWrite): Promise<TransactionResult> {
+    const { store, signal, claimKey } = this.#o;
+    if (claims.taken.length > 0 || claims.left.length > 0) {
+      return transactClaiming(store, { key, modRevision, operation, changes: claims, claimKey }, signal);
+    }
+    return store.transact({ conditions: [{ key, modRevision }], operations: [operation], otherwiseGet: [key] }, signal);
   }
 }
 
-interface PendingWrite {
-  readonly operation: Operation;
+type LeasedPut = Operation & { readonly type: 'put'; readonly lease: LeaseId };
+
+type PendingWrite = {
   readonly claims: ClaimChanges;
   readonly finish: (at: number) => CachedObject;
+} & (
+  | { readonly operation: Operation; readonly leased?: never }
+  /** `leased` makes it anew, on another lease than the one that has ended. */
+  | { readonly operation: LeasedPut; readonly leased: (ended: LeaseId) => Promise<LeasedPut> }
+);
+
+const decoded = ({ cache }: StoredResource, kv: KeyValue | undefined): CachedObject | undefined =>
+  kv === undefined ? undefined : cache.decode(kv.key, kv.value, kv.modRevision);
+
+/** Whether a decision has to be made again from `now`. */
+const isOutdated = (seen: Seen, now: Seen): boolean => seen.current?.revision !== now.current?.revision;
+
+/** @param written undefined when nothing was written. */
+function ended({ current }: Seen, decision: WriteDecision, dryRun: boolean, written = current): Written {
+  const removed = decision.do === 'delete' && current !== undefined;
+  const isStored = !dryRun && !removed;
+  return {
+    object: written,
+    state: isStored || decision.do === 'nothing' ? undefined : decision.object,
+    removed,
+    created: current === undefined,
+  };
 }
 
 /** Equal bytes but for the revision: a write that would change nothing (spec 1, 3.2: no new version). */

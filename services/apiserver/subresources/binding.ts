@@ -1,9 +1,10 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { badRequest, conflict, field, invalid, notFound } from '../../machinery/meta/status.js';
 import { now } from '../../machinery/meta/time.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
-import type { Operation } from '../pipeline/verb.js';
-import { changeStored } from '../verbs/change.js';
+import { admissionRequest, admit } from '../admission/request.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import type { Operation } from '../verbs/dispatch.js';
+import { write } from '../verbs/write.js';
 import { fieldManager } from '../verbs/field-manager.js';
 import { dryRunParameter } from '../verbs/parameters.js';
 import { answerDone } from './answers.js';
@@ -58,10 +59,18 @@ async function bind(d: OperationDeps, ctx: Context, request: ResourceRequest, bi
   const declaration = d.catalog.resources.find((r) => r.group === '' && r.resource === 'pods');
   const pods = declaration === undefined ? undefined : d.resources.served(declaration);
   if (pods === undefined) throw notFound({ group: '', resource: 'pods' }, name);
-  await changeStored(d, ctx, request, pods, {
+  const dryRun = dryRunParameter(ctx.state.query);
+  await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object: binding, dryRun }));
+  await write(d, ctx, {
+    request,
+    served: pods,
     by: fieldManager(d, ctx, request, 'CreateOptions'),
-    dryRun: dryRunParameter(ctx.state.query),
-    next: (present) => ({ object: bound(present.served(), binding) }),
+    dryRun,
+    shownAs: 'nothing',
+    wanted: (present) => {
+      if (present === undefined) throw notFound({ group: '', resource: 'pods' }, name);
+      return { object: bound(present.served(), binding) };
+    },
   });
   await answerDone(ctx, 201);
 }

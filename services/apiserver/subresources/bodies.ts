@@ -1,10 +1,11 @@
 import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import { badRequest } from '../../machinery/meta/status.js';
-import { isJsonObject } from '../../machinery/codec/own.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
 import { typeKey } from '../../machinery/types/catalog.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 import type { VerbDeps } from '../verbs/types.js';
+import type { DecodeFields } from '../registry/resources.js';
 import { FieldValidation } from '../verbs/field-validation.js';
 
 export interface Kind {
@@ -25,9 +26,9 @@ export async function readKind(
 ): Promise<ApiObject> {
   const [usual] = kinds;
   const fields = new FieldValidation(ctx);
-  const parsed = await bodies.parsed(ctx, typeKey(usual.group, usual.version, usual.kind), fields.duplicates);
+  const parsed = await bodies.parsed(ctx, typeKey(usual.group, usual.version, usual.kind), fields);
   if (!isJsonObject(parsed)) throw badRequest(`The body must be an object of kind ${usual.kind}`);
-  return decodeKind(catalog.types, parsed, kinds, fields.onUnknown);
+  return decodeKind(catalog.types, parsed, kinds, fields);
 }
 
 /** The same for what was parsed already. @throws {StatusError} BadRequest */
@@ -35,7 +36,7 @@ export function decodeKind(
   types: VerbDeps['catalog']['types'],
   parsed: Readonly<Record<string, unknown>>,
   kinds: readonly [Kind, ...Kind[]],
-  onUnknown?: (paths: readonly string[]) => void,
+  fields?: DecodeFields,
 ): ApiObject {
   const [usual] = kinds;
   const { kind = usual.kind, apiVersion = apiVersionOf(usual) } = parsed;
@@ -44,8 +45,10 @@ export function decodeKind(
     const wanted = kinds.map((k) => `${apiVersionOf(k)} ${k.kind}`).join(' or ');
     throw badRequest(`expected ${wanted}, got ${JSON.stringify(`${String(apiVersion)} ${String(kind)}`)}`);
   }
-  const { value, unknown } = decodeObject(types, typeKey(found.group, found.version, found.kind), parsed);
-  onUnknown?.(unknown);
+  const { value, unknown } = decodeObject(types, typeKey(found.group, found.version, found.kind), parsed, {
+    literals: fields?.literals,
+  });
+  fields?.onUnknown?.(unknown);
   const object = value as Partial<ApiObject>;
   object.kind = found.kind;
   object.apiVersion = apiVersionOf(found);

@@ -2,15 +2,15 @@ import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, forbidden, hasReason, notFound, StatusError } from '../../machinery/meta/status.js';
 import { now } from '../../machinery/meta/time.js';
 import { labelSelectorOf, type LabelSelectorObject } from '../../machinery/selectors/label-selector.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
-import type { Operation } from '../pipeline/verb.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import type { Operation } from '../verbs/dispatch.js';
 import { deleteOptions } from '../registry/delete-options.js';
 import type { ServedResource } from '../registry/resources.js';
 import { EVERYTHING } from '../cache/watchers.js';
-import { changeStored } from '../verbs/change.js';
+import { admissionRequest, admit } from '../admission/request.js';
+import { write } from '../verbs/write.js';
 import { removeObject } from '../verbs/delete.js';
 import { dryRunParameter } from '../verbs/parameters.js';
-import { admitCreate } from './admit.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
 import { decide, type Budget } from './disruption.js';
@@ -21,6 +21,8 @@ const EVICTIONS: readonly [Kind, Kind] = [
   { group: 'policy', version: 'v1beta1', kind: 'Eviction' },
 ];
 
+const PDB = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const;
+
 /** `pods/<name>/eviction`: a deletion that asks the disruption budgets first. */
 export const eviction = (d: OperationDeps): OperationVerbs => ({ create: evict(d) });
 
@@ -30,10 +32,12 @@ const evict =
     const body = await readKind(d, ctx, EVICTIONS);
     const { name = request.name } = body.metadata;
     if (name !== request.name) throw badRequest('name in URL does not match name in Eviction object');
-    await admitCreate(d, ctx, request, body); // whoever may not evict must not use up the budget of others
-    const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRunParameter(ctx.state.query));
+    const dryRun = dryRunParameter(ctx.state.query);
+    // Whoever may not evict must not use up the budget of others.
+    await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object: body, dryRun }));
+    const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRun);
     const pods = storedAs(d, '', 'v1', 'pods');
-    const { object, metadata } = await presentPod(d, pods, request);
+    const { object, metadata } = await presentPod(d, pods, ctx, request);
     const verdict = await askBudget(d, ctx, request, object, options.dryRun);
     // The budget was asked about this pod in this state: another one may need it.
     const preconditions = {
@@ -61,9 +65,10 @@ function storedAs(
 async function presentPod(
   { reader }: OperationDeps,
   pods: ServedResource,
+  { state }: Context,
   { namespace, name }: ResourceRequest,
 ): Promise<{ object: ApiObject; metadata: ApiObject['metadata'] }> {
-  const found = await reader.get(pods.stored, namespace, name);
+  const found = await reader.get(pods.stored, namespace, name, undefined, state);
   const object = found.parse() as ApiObject; // we encoded it
   return { object, metadata: object.metadata };
 }
@@ -82,8 +87,8 @@ async function askBudget(
   dryRun: boolean,
 ): Promise<'asAsked' | 'unlessItChanges'> {
   if (needsNoBudget(pod)) return 'asAsked';
-  const budgets = storedAs(d, 'policy', 'v1', 'poddisruptionbudgets');
-  const covering = await budgetsOf(d, budgets, request.namespace, pod);
+  const budgets = storedAs(d, PDB.group, PDB.version, PDB.resource);
+  const covering = await budgetsOf(d, budgets, ctx, request.namespace, pod);
   const [budget] = covering;
   if (budget === undefined) return 'asAsked';
   if (covering.length > 1) {
@@ -94,17 +99,21 @@ async function askBudget(
   }
   const step = decide(budget, pod);
   if (step === 'unlessItChanges') return step;
-  const at = { ...request, group: 'policy', version: 'v1', resource: 'poddisruptionbudgets', subresource: 'status', name: budget.metadata.name ?? '' }; // prettier-ignore
-  const declaration = budgets.declaration;
-  try {
-    await changeStored(d, ctx, { ...at, declaration, subresourceDeclaration: undefined }, budgets, {
-      by: { name: 'eviction', subresource: 'status' },
-      dryRun,
-      next: (present) => ({ object: disrupted(present.served(), pod) }),
-    });
-  } catch (err) {
+  const name = budget.metadata.name ?? '';
+  const { declaration } = budgets;
+  await write(d, ctx, {
+    request: { ...request, ...PDB, declaration, subresourceDeclaration: undefined, subresource: 'status', name },
+    served: budgets,
+    by: { name: 'eviction', subresource: 'status' },
+    dryRun,
+    shownAs: 'nothing', // it is the server that takes a disruption
+    wanted: (present) => {
+      if (present === undefined) throw notFound(PDB, name);
+      return { object: disrupted(present.served(), pod) };
+    },
+  }).catch((err: unknown) => {
     if (!hasReason(err, 'NotFound')) throw err; // no budget any more: nothing to ask
-  }
+  });
   return 'asAsked';
 }
 
@@ -117,10 +126,19 @@ function needsNoBudget({ metadata, ['status']: status }: ApiObject): boolean {
 async function budgetsOf(
   { reader }: OperationDeps,
   { stored }: ServedResource,
+  { state }: Context,
   namespace: string,
   pod: ApiObject,
 ): Promise<ApiObject[]> {
-  const page = await reader.list(stored, { resourceVersion: undefined, match: '', limit: 0, continueToken: '', namespace, filter: EVERYTHING }); // prettier-ignore
+  const all = {
+    resourceVersion: undefined,
+    match: '' as const,
+    limit: 0,
+    continueToken: '',
+    namespace,
+    filter: EVERYTHING,
+  };
+  const page = await reader.list(stored, all, state);
   return page
     .objects()
     .map((object) => object.parse() as ApiObject) // we encoded them
@@ -132,7 +150,7 @@ async function budgetsOf(
 
 /** @throws {StatusError} TooManyRequests; Forbidden */
 function disrupted(budget: ApiObject, pod: ApiObject): ApiObject {
-  if (decide(budget, pod) !== 'take') throw forbidden({ group: 'policy', resource: 'poddisruptionbudgets' }, budget.metadata.name ?? '', 'it has changed; try again'); // prettier-ignore
+  if (decide(budget, pod) !== 'take') throw forbidden(PDB, budget.metadata.name ?? '', 'it has changed; try again'); // prettier-ignore
   const status = (budget as Budget).status ?? {};
   const { disruptionsAllowed = 0, disruptedPods = {}, conditions = [] } = status;
   const left = disruptionsAllowed - 1;

@@ -11,10 +11,19 @@ export interface OperationOptions extends IssuerOptions {
   readonly nodeAgentCaFile: string;
   readonly nodeAgentCertFile: string;
   readonly nodeAgentKeyFile: string;
+  readonly nodeAgentAllowLoopback: boolean;
 }
 
-/** What is made of those flags at the start. @throws {Error} In one line, when a file cannot be read or used. */
-export function operationParts(o: OperationOptions): {
+/**
+ * What is made of those flags at the start.
+ *
+ * @param ownPort The port that this server listens on, once it does.
+ * @throws {Error} In one line, when a file cannot be read or used.
+ */
+export function operationParts(
+  o: OperationOptions,
+  ownPort: () => number,
+): {
   readonly limits: PassLimits;
   readonly nodeAgents: NodeAgents;
   readonly tokens: TokenIssuer | undefined;
@@ -24,6 +33,8 @@ export function operationParts(o: OperationOptions): {
     caFile: o.nodeAgentCaFile,
     certFile: o.nodeAgentCertFile,
     keyFile: o.nodeAgentKeyFile,
+    allowLoopback: o.nodeAgentAllowLoopback,
+    ownPort,
   };
   agentTls(nodeAgents); // a file that is not there should stop the start, and not the first session
   return {

@@ -1,19 +1,42 @@
-import type { ApiObject, Json } from '../../machinery/meta/object.js';
-import { badRequest, field, invalid } from '../../machinery/meta/status.js';
+import { apiVersionOf, type ApiObject, type Json, type JsonObject } from '../../machinery/meta/object.js';
+import { badRequest, field, invalid, notFound } from '../../machinery/meta/status.js';
+import type { TableDeclaration } from '../../machinery/types/declarations.js';
 import { labelSelectorOf, type LabelSelectorObject } from '../../machinery/selectors/label-selector.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
-import type { Operation } from '../pipeline/verb.js';
+import { booleanParameter } from '../http/query.js';
+import type { Work } from '../../machinery/work/work.js';
+import { worked } from '../http/turns.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import type { Operation } from '../verbs/dispatch.js';
+import type { FieldManager } from '../registry/field-ownership.js';
+import { matchName } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
-import { changeStored, type Wanted } from '../verbs/change.js';
-import { fieldManager } from '../verbs/field-manager.js';
+import { readPartial } from '../verbs/apply.js';
+import { write, type AdmissionView, type Write } from '../verbs/write.js';
+import { contentType } from '../verbs/decode-body.js';
+import { applyManager, fieldManager } from '../verbs/field-manager.js';
 import { FieldValidation } from '../verbs/field-validation.js';
 import { dryRunParameter, resourceVersionParameter } from '../verbs/parameters.js';
-import { readPatch } from '../verbs/patch.js';
-import { answerKind } from './answers.js';
-import { decodeKind, readKind, type Kind } from './bodies.js';
+import { APPLY, readPatch } from '../verbs/patch.js';
+import { answerView, viewForm } from './answers.js';
+import { decodeKind, readKind } from './bodies.js';
 import type { OperationDeps, OperationVerbs } from './types.js';
 
-const SCALE: Kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+const TABLE: TableDeclaration = {
+  columns: [
+    { name: 'Name', type: 'string', description: 'Name of the object that is scaled.', path: 'metadata.name' },
+    { name: 'Desired', type: 'integer', description: 'How many there should be.', path: 'spec.replicas' },
+    { name: 'Available', type: 'integer', description: 'How many there are.', path: 'status.replicas' },
+    {
+      name: 'Age',
+      type: 'string',
+      description: 'Time since the object was created.',
+      path: 'metadata.creationTimestamp',
+      show: 'age',
+    },
+  ],
+};
+const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale', table: TABLE } as const;
+const SCALE_VERSION = apiVersionOf(SCALE);
 
 /** How many there should be, and are: the same view of every kind that has replicas. */
 export const scale = (d: OperationDeps): OperationVerbs => ({ get: get(d), update: update(d), patch: patch(d) });
@@ -25,7 +48,7 @@ function scaleOf(object: ApiObject): ApiObject {
   const selector = selectorText(spec.selector);
   return {
     kind: SCALE.kind,
-    apiVersion: 'autoscaling/v1',
+    apiVersion: SCALE_VERSION,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
     spec: { replicas: spec.replicas ?? 0 },
     status: { replicas, ...(selector === '' ? {} : { selector }) },
@@ -50,57 +73,102 @@ const get =
   async (ctx, request) => {
     const { stored } = servedOf(d, request);
     const at = resourceVersionParameter(ctx.state.query);
-    const object = await d.reader.get(stored, request.namespace, request.name, at);
-    await answerKind(d, ctx, SCALE, scaleOf(object.parse() as ApiObject)); // we encoded it
+    const object = await d.reader.get(stored, request.namespace, request.name, at, ctx.state);
+    await answerView(d, ctx, SCALE, scaleOf(object.parse() as ApiObject)); // we encoded it
   };
 
 const update =
   (d: OperationDeps): Operation =>
   async (ctx, request) => {
+    viewForm(ctx); // refuse before anything is read
     const wanted = await readKind(d, ctx, [SCALE]);
-    await rescale(d, ctx, request, 'UpdateOptions', () => wanted);
+    const by = fieldManager(d, ctx, request, 'UpdateOptions');
+    const next = scaled(request, () => wanted);
+    await rescale(d, ctx, request, by, next);
   };
 
 const patch =
   (d: OperationDeps): Operation =>
   async (ctx, request) => {
+    viewForm(ctx);
+    if (contentType(ctx) === APPLY) return apply(d, ctx, request);
     const fields = new FieldValidation(ctx);
     const applyPatch = await readPatch(d, ctx, 'autoscaling/v1.Scale', fields);
-    await rescale(d, ctx, request, 'PatchOptions', (present) => {
-      const patched = applyPatch(present as unknown as Json);
+    const next = scaled(request, async (present) => {
+      const patched = await applyPatch(present as unknown as Json);
       if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {
         throw badRequest('The patch leaves no object');
       }
-      return decodeKind(d.catalog.types, patched as Record<string, unknown>, [SCALE], fields.onUnknown);
+      return decodeKind(d.catalog.types, patched as Record<string, unknown>, [SCALE], fields);
     });
+    await rescale(d, ctx, request, fieldManager(d, ctx, request, 'PatchOptions'), next);
+  };
+
+/** Applies the number of replicas, and so owns it in the object itself. */
+async function apply(d: OperationDeps, ctx: Context, request: ResourceRequest): Promise<void> {
+  const by = applyManager(d, ctx, request);
+  const force = booleanParameter(ctx.state.query, 'force');
+  const served = servedOf(d, request);
+  const { body, onUnknown } = await readPartial(d, ctx, request, { apiVersion: SCALE_VERSION, kind: SCALE.kind });
+  const scale = decodeKind(d.catalog.types, body, [SCALE], { onUnknown });
+  const { replicas } = (body['spec'] ?? {}) as JsonObject;
+  const { name, namespace } = request;
+  const spec = replicas === undefined || replicas === null ? {} : { spec: { replicas } };
+  const config = {
+    apiVersion: served.apiVersion,
+    kind: served.declaration.kind,
+    metadata: { name, namespace },
+    ...spec,
+  };
+  const normalise = (object: unknown): Work<ApiObject> => served.decoding(object);
+  await rescale(d, ctx, request, by, async (present) => {
+    if (present === undefined) throw notFound(served.stored.hub, name);
+    const applied = d.ownership.applied(served, present.stored(), config, by, { force, normalise });
+    const { object, managers } = await worked(ctx.state, applied);
+    return { object: withReplicas(object, { ...scale, spec: object['spec'] }), managers };
+  });
+}
+
+/** The same change, of the object that the scale is a view of. */
+const scaled =
+  (
+    { declaration, resource, name }: ResourceRequest,
+    next: (present: ApiObject) => ApiObject | Promise<ApiObject>,
+  ): Write['wanted'] =>
+  async (present) => {
+    if (present === undefined) throw notFound(declaration ?? { group: '', resource }, name);
+    const shown = present.served();
+    return { object: withReplicas(shown, await next(scaleOf(shown))) };
   };
 
 async function rescale(
   d: OperationDeps,
   ctx: Context,
   request: ResourceRequest,
-  options: string,
-  next: (present: ApiObject) => ApiObject,
+  by: FieldManager,
+  wanted: Write['wanted'],
 ): Promise<void> {
+  const dryRun = dryRunParameter(ctx.state.query);
   const served = servedOf(d, request);
-  const { object, state } = await changeStored(d, ctx, request, served, {
-    by: fieldManager(d, ctx, request, options),
-    dryRun: dryRunParameter(ctx.state.query),
-    next: (present): Wanted => {
-      const shown = present.served();
-      return { object: withReplicas(shown, next(scaleOf(shown))) };
-    },
-  });
-  await answerKind(d, ctx, SCALE, scaleOf(state ?? (object.parse() as ApiObject)));
+  const { object, state } = await write(d, ctx, { request, served, by, dryRun, wanted, shownAs: AS_SCALE });
+  await answerView(d, ctx, SCALE, scaleOf(state ?? (object?.parse() as ApiObject)));
 }
+
+const AS_SCALE: AdmissionView = {
+  of: scaleOf,
+  into: (object, { ['spec']: spec }) => {
+    const { replicas = 0 } = (spec ?? {}) as { replicas?: number };
+    return { ...object, spec: { ...(object['spec'] as object), replicas } };
+  },
+};
 
 /** @throws {StatusError} Invalid, BadRequest; what it says of name, uid and version is checked as for any write */
 function withReplicas(object: ApiObject, wanted: ApiObject): ApiObject {
   const { replicas = 0 } = (wanted['spec'] ?? {}) as { replicas?: number };
-  const { name = object.metadata.name, uid, resourceVersion } = wanted.metadata;
-  if (name !== object.metadata.name) throw badRequest(`the name of the object (${name ?? ''}) does not match the name on the URL (${object.metadata.name ?? ''})`); // prettier-ignore
+  const { name = '', uid, resourceVersion } = wanted.metadata;
+  matchName(name, object.metadata.name ?? '');
   if (replicas < 0) {
-    throw invalid(SCALE, name ?? '', [field.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
+    throw invalid(SCALE, name, [field.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
   }
   const metadata = {
     ...object.metadata,

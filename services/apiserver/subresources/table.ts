@@ -1,6 +1,7 @@
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { Operations } from '../pipeline/verb.js';
+import type { Operations } from '../verbs/dispatch.js';
 import { bindings, podBinding } from './binding.js';
+import { componentStatuses } from './component-statuses.js';
 import { log } from './connect/log.js';
 import { nodeProxy, podProxy, serviceProxy } from './connect/proxy.js';
 import { attach, exec, portForward } from './connect/sessions.js';
@@ -16,6 +17,7 @@ import type { OperationDeps, OperationVerbs } from './types.js';
 const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Record<string, OperationVerbs>>>> => ({
   '': {
     bindings: bindings(d),
+    componentstatuses: componentStatuses(d),
     'nodes/proxy': nodeProxy(d),
     'pods/attach': attach(d),
     'pods/binding': podBinding(d),

@@ -1,7 +1,7 @@
 import type { TokenReviewer } from '../authentication/token-reviewer.js';
 import type { Authorizer } from '../authorization/types.js';
-import type { RequestVerb } from '../pipeline/request.js';
-import type { Operation } from '../pipeline/verb.js';
+import type { RequestVerb } from '../request/request.js';
+import type { Operation } from '../verbs/dispatch.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbDeps } from '../verbs/types.js';
 import type { NodeAgents } from './connect/nodes.js';
@@ -17,6 +17,8 @@ export interface OperationDeps extends VerbDeps {
   readonly tokens: TokenIssuer | undefined;
   readonly tokenReviewer: TokenReviewer;
   readonly authorizers: readonly Authorizer[];
+  /** Bounded in time. */
+  readonly storeIsHealthy: () => Promise<boolean>;
 }
 
 /** Who answers which verb. */

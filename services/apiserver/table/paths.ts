@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../machinery/meta/own.js';
 
 /** Finds values in an object. */
 export interface Path {

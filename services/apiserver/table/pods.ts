@@ -115,14 +115,16 @@ export interface RowCondition {
   readonly message: string;
 }
 
-const ENDS: Readonly<Record<string, string>> = {
-  Succeeded: 'All containers of the pod have ended well.',
-  Failed: 'The pod has ended, and not all of its containers well.',
-};
+const ENDS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    Succeeded: 'All containers of the pod have ended well.',
+    Failed: 'The pod has ended, and not all of its containers well.',
+  }),
+);
 
 /** Clients may leave out pods that have come to their end. */
 export function podCompleted(object: unknown): readonly RowCondition[] {
   const phase = textOf(recordOf(recordOf(object)['status'])['phase']);
-  const message = Object.hasOwn(ENDS, phase) ? ENDS[phase] : undefined;
+  const message = ENDS.get(phase);
   return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }];
 }

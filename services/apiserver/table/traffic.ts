@@ -12,12 +12,14 @@ const balancerAddresses = (ingress: unknown): string =>
     .join(',');
 
 /** Where a service is reached from outside, by its type. */
-const EXTERNAL: Readonly<Record<string, (own: string, balancer: string, name: string) => string>> = {
-  ClusterIP: (own) => own || '<none>',
-  NodePort: (own) => own || '<none>',
-  LoadBalancer: (own, balancer) => [balancer, own].filter((it) => it !== '').join(',') || '<pending>',
-  ExternalName: (_own, _balancer, name) => name,
-};
+const EXTERNAL: ReadonlyMap<string, (own: string, balancer: string, name: string) => string> = new Map(
+  Object.entries<(own: string, balancer: string, name: string) => string>({
+    ClusterIP: (own) => own || '<none>',
+    NodePort: (own) => own || '<none>',
+    LoadBalancer: (own, balancer) => [balancer, own].filter((it) => it !== '').join(',') || '<pending>',
+    ExternalName: (_own, _balancer, name) => name,
+  }),
+);
 
 const hostAndPort = (host: string, port: unknown): string => `${isIPv6(host) ? `[${host}]` : host}:${numberOf(port)}`;
 
@@ -36,7 +38,7 @@ export const TRAFFIC = {
     const { spec, status } = recordOf(object);
     const { type, externalIPs, externalName } = recordOf(spec);
     const known = textOf(type);
-    const shown = Object.hasOwn(EXTERNAL, known) ? EXTERNAL[known] : undefined;
+    const shown = EXTERNAL.get(known);
     if (shown === undefined) return '<unknown>';
     const balancer = balancerAddresses(recordOf(recordOf(status)['loadBalancer'])['ingress']);
     return shown(listOf(externalIPs).map(textOf).join(','), balancer, textOf(externalName));

@@ -5,16 +5,21 @@ const UNKNOWN = '<unknown>';
 /** So many measures are shown. */
 const FEW = 2;
 
-/** What is measured, by the type of a metric: which member holds it, and how it is told. */
-const METRICS: Readonly<
-  Record<string, { readonly member: string; readonly tell: (target: Tree, current: Tree) => string }>
-> = {
-  Resource: { member: 'resource', tell: resource },
-  ContainerResource: { member: 'containerResource', tell: resource },
-  Pods: { member: 'pods', tell: (target, current) => of(current['averageValue'], target['averageValue']) },
-  Object: { member: 'object', tell: valueOrAverage },
-  External: { member: 'external', tell: valueOrAverage },
-};
+interface Metric {
+  /** The member that holds what is measured. */
+  readonly member: string;
+  readonly tell: (target: Tree, current: Tree) => string;
+}
+/** By the type of a metric. */
+const METRICS: ReadonlyMap<string, Metric> = new Map(
+  Object.entries<Metric>({
+    Resource: { member: 'resource', tell: resource },
+    ContainerResource: { member: 'containerResource', tell: resource },
+    Pods: { member: 'pods', tell: (target, current) => of(current['averageValue'], target['averageValue']) },
+    Object: { member: 'object', tell: valueOrAverage },
+    External: { member: 'external', tell: valueOrAverage },
+  }),
+);
 
 const of = (current: unknown, target: unknown): string => `${textOf(current) || UNKNOWN}/${textOf(target) || '0'}`;
 
@@ -33,7 +38,7 @@ const percent = (value: unknown, otherwise: string): string => (typeof value ===
 
 function metricText(spec: Tree, status: Tree): string {
   const type = textOf(spec['type']);
-  const metric = Object.hasOwn(METRICS, type) ? METRICS[type] : undefined;
+  const metric = METRICS.get(type);
   if (metric === undefined) return '<unknown type>';
   const { target } = recordOf(spec[metric.member]);
   const { current } = recordOf(status[metric.member]);

@@ -1,9 +1,11 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
-import type { CachedObject } from '../cache/cached-object.js';
+import { CachedObject } from '../cache/cached-object.js';
 import { negotiateForm } from '../http/negotiation.js';
 import { protobufStatus, respondJson } from '../http/respond.js';
-import type { Context } from '../pipeline/request.js';
+import { turns, weigh } from '../http/turns.js';
+import type { Context } from '../request/request.js';
 import type { ServedResource } from '../registry/resources.js';
+import type { Written } from '../registry/writer.js';
 import type { Shown } from '../views/shown.js';
 import { negotiateView } from '../views/views.js';
 
@@ -17,13 +19,29 @@ export async function answerObject(
   await answer(ctx, served, object, code);
 }
 
-/** A state that is not stored: the end of a dry run, or the last one of an object that is gone. In the storage version. */
+/** A state that is not stored, in the storage version. */
 export async function answerState(ctx: Context, served: ServedResource, state: ApiObject, code = 200): Promise<void> {
   await answer(ctx, served, state, code);
 }
 
+/** Answers with what a write has left: clients expect an object, also of a dry run and of what it has removed. */
+export async function answerWritten(
+  ctx: Context,
+  served: ServedResource,
+  { object, state, created }: Written,
+): Promise<void> {
+  const shown = state ?? object;
+  if (shown === undefined) throw new Error('A write has left no object');
+  await answer(ctx, served, shown, created ? 201 : 200);
+}
+
 async function answer(ctx: Context, served: ServedResource, shown: Shown, code: number): Promise<void> {
   const { form, view } = negotiateView(ctx, served, 'object');
+  const isThere = shown instanceof CachedObject && form.view === 'object' && form.encoding === 'json' && served.servesStorageVersion; // prettier-ignore
+  if (!isThere) {
+    if (shown instanceof CachedObject) weigh(ctx.state, shown.bytes.length);
+    if (ctx.state.heavy === true) await turns.alone();
+  }
   await respondJson(ctx, code, view.one(shown), form.type);
 }
 
@@ -31,15 +49,14 @@ async function answer(ctx: Context, served: ServedResource, shown: Shown, code: 
 export async function answerSuccess(
   ctx: Context,
   { declaration }: ServedResource,
-  details: { readonly name?: string; readonly uid?: string | undefined },
-  metadata: { readonly resourceVersion?: string } = {},
+  details: { readonly name: string; readonly uid: string | undefined },
 ): Promise<void> {
   const { group, resource } = declaration;
   const { name, uid } = details;
   const status = {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata,
+    metadata: {},
     status: 'Success',
     details: { name, ...(group === '' ? {} : { group }), kind: resource, uid },
   };

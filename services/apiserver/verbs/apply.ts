@@ -1,30 +1,22 @@
-import { isJsonObject } from '../../machinery/codec/own.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
+import { refuseWide } from '../../machinery/codec/width.js';
 import { parseYaml } from '../../machinery/codec/yaml.js';
-import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
-import { badRequest, hasReason, notFound } from '../../machinery/meta/status.js';
+import type { Work } from '../../machinery/work/work.js';
+import type { ApiObject, Json, JsonObject } from '../../machinery/meta/object.js';
+import { badRequest, notFound, StatusError } from '../../machinery/meta/status.js';
 import { readBody } from '../http/body.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
-import type { FieldManager } from '../registry/field-ownership.js';
+import { turns, worked } from '../http/turns.js';
+import { booleanParameter } from '../http/query.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import { partOf, withinPart } from '../registry/parts.js';
 import { hasStatus } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
-import { changeObject } from './change.js';
-import { createObject } from './create.js';
+import { answerWritten } from './answers.js';
 import { applyManager } from './field-manager.js';
 import { FieldValidation } from './field-validation.js';
-import { booleanParameter, dryRunParameter } from './parameters.js';
+import { dryRunParameter } from './parameters.js';
 import type { VerbDeps } from './types.js';
-
-/** How often an apply tries both to change and to create, when others delete and create the object at the same time. */
-const MAX_ATTEMPTS = 4;
-
-/** What an apply asks for, read once for all attempts. */
-interface Application {
-  readonly by: FieldManager;
-  readonly force: boolean;
-  readonly dryRun: boolean;
-  /** What the applier has an opinion about, and may write here. */
-  readonly config: JsonObject;
-}
+import { createInstead, write, type Write } from './write.js';
 
 /** Server-side apply (spec 1, 3.2): a partial object, merged into what is there by who owns what. Creates what is not. */
 export async function apply(
@@ -33,73 +25,89 @@ export async function apply(
   request: ResourceRequest,
   served: ServedResource,
 ): Promise<void> {
-  const { query } = ctx.state;
-  const dryRun = dryRunParameter(query);
+  const dryRun = dryRunParameter(ctx.state.query);
   const by = applyManager(deps, ctx, request);
-  const force = booleanParameter(query, 'force');
-  const config = await readConfig(deps, ctx, request, served);
-  const application: Application = { by, force, dryRun, config };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await change(deps, ctx, request, served, application);
-      return;
-    } catch (err) {
-      if (!hasReason(err, 'NotFound') || request.subresource !== '') throw err;
-    }
-    await deps.authorize(ctx.state.user, { ...request, verb: 'create' });
-    try {
-      await createApplied(deps, ctx, request, served, application);
-      return;
-    } catch (err) {
-      if (attempt === MAX_ATTEMPTS || !hasReason(err, 'AlreadyExists')) throw err;
-    }
-  }
-}
-
-function change(
-  deps: VerbDeps,
-  ctx: Context,
-  request: ResourceRequest,
-  served: ServedResource,
-  { by, force, dryRun, config }: Application,
-): Promise<void> {
-  const normalise = (object: unknown): ApiObject => served.decode(object);
-  return changeObject(deps, ctx, request, served, {
-    by,
-    dryRun,
+  const force = booleanParameter(ctx.state.query, 'force');
+  const whole = await readConfig(deps, ctx, request, served);
+  const config = withinReach(whole, request, served);
+  const firstConfig = served.stored.strategy.keepsFirstStatus ? whole : config;
+  const normalise = (object: unknown): Work<ApiObject> => served.decoding(object);
+  const wanted: Write['wanted'] = async (present) => {
+    if (present === undefined) await refuseOrCreate(deps, ctx, request, served, config);
     // A uid or resourceVersion in the configuration is in the merged object, and is compared as in any update.
-    next: ({ stored }) => deps.ownership.applied(served, stored(), config, by, { force, normalise }),
-  });
+    const [old, applied] = present === undefined ? [undefined, firstConfig] : [present.stored(), config];
+    return worked(ctx.state, deps.ownership.applied(served, old, applied, by, { force, normalise }));
+  };
+  await answerWritten(ctx, served, await write(deps, ctx, { request, served, by, dryRun, wanted }));
 }
 
-function createApplied(
+/** @throws {StatusError} NotFound; Forbidden */
+async function refuseOrCreate(
   deps: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
-  served: ServedResource,
-  { by, force, dryRun, config }: Application,
+  { stored, declaration }: ServedResource,
+  config: JsonObject,
 ): Promise<void> {
+  if (request.subresource !== '') throw notFound(stored.hub, request.name);
+  await createInstead(deps, ctx, request);
   const { uid = '' } = config['metadata'] as ApiObject['metadata'];
-  if (uid !== '') throw notFound(served.declaration, request.name); // the object that had it is gone
-  const normalise = (object: unknown): ApiObject => served.decode(object);
-  const { object, managers } = deps.ownership.applied(served, undefined, config, by, { force, normalise });
-  return createObject(deps, ctx, request, served, { body: object, by, dryRun, managers });
+  if (uid !== '') throw notFound(declaration, request.name); // the object that had it is gone
+}
+
+/** A body of an apply, and what to tell its decoder of members that no declaration knows. */
+export interface Partially {
+  readonly body: Readonly<Record<string, Json | undefined>>;
+  readonly onUnknown: (unknown: readonly string[]) => void;
+}
+
+/**
+ * Reads the body of an apply. Who applies a field would own it, so one that there is not is refused, whatever
+ * `fieldValidation` says of others.
+ *
+ * @throws {StatusError} BadRequest
+ */
+export async function readPartial(
+  { bodies }: VerbDeps,
+  ctx: Context,
+  { namespace, name }: ResourceRequest,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): Promise<Partially> {
+  const bytes = await readBody(ctx, bodies.limits);
+  if (bytes.length === 0) throw badRequest('The request has no body');
+  const fields = new FieldValidation(ctx);
+  const body = await parseYaml(bytes, undefined, fields.duplicates);
+  if (ctx.state.heavy === true) await turns.alone();
+  refuseWide(body, bytes.length);
+  ctx.state.audit?.sent(bytes, 'application/yaml', body); // JSON may be in it, but need not
+  if (!isJsonObject(body)) throw badRequest(`The body must be an object of kind ${kind}`);
+  const onUnknown = (unknown: readonly string[]): void => {
+    if (unknown.length > 0) throw undeclared(`${namespace}/${name}; ${apiVersion}, Kind=${kind}`, unknown);
+    fields.onUnknown(unknown);
+  };
+  return { body, onUnknown };
+}
+
+function undeclared(what: string, paths: readonly string[]): StatusError {
+  const why = 'field not declared in schema';
+  const each = paths.map((path) => `.${path}: ${why}`);
+  const all = each.length === 1 ? each.join('') : `errors:\n  ${each.join('\n  ')}`;
+  return new StatusError('BadRequest', `failed to create typed patch object (${what}): ${all}`, {
+    details: { causes: paths.map((field) => ({ reason: 'FieldValueInvalid', message: why, field })) },
+  });
 }
 
 /** @throws {StatusError} BadRequest for what is no partial object of this kind, or says who owns its fields. */
 async function readConfig(
-  { bodies }: VerbDeps,
+  deps: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
 ): Promise<JsonObject> {
-  const bytes = await readBody(ctx.req, bodies.limits);
-  if (bytes.length === 0) throw badRequest('The request has no body');
-  const fields = new FieldValidation(ctx);
-  const body = await parseYaml(bytes, undefined, fields.duplicates);
-  ctx.state.audit?.sent(bytes, 'application/yaml', body); // JSON may be in it, but need not
-  if (!isJsonObject(body)) throw badRequest(`The body must be an object of kind ${served.declaration.kind}`);
-  const checked = served.decode(body, fields.onUnknown); // kind, version and the types of what is there
+  const { kind } = served.declaration;
+  const { body, onUnknown } = await readPartial(deps, ctx, request, { apiVersion: served.apiVersion, kind });
+  // Kind, version and the types of what is there.
+  const checked = await worked(ctx.state, served.decoding(body, { onUnknown }));
   if (checked.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const { name = request.name, namespace } = checked.metadata;
   if (name !== request.name) {
@@ -110,14 +118,14 @@ async function readConfig(
     name,
     ...(namespace === undefined ? {} : { namespace }),
   };
-  return withinReach({ ...body, metadata }, request, served);
+  return { ...body, metadata };
 }
 
 /** Without what this path does not write: nobody can own what they cannot set. */
 function withinReach(config: JsonObject, { subresource }: ResourceRequest, { stored }: ServedResource): JsonObject {
-  const { apiVersion, kind, metadata, ['status']: status, ...rest } = config;
-  if (subresource === '') return hasStatus(stored) ? { apiVersion, kind, metadata, ...rest } : config;
-  const { name, namespace } = metadata as JsonObject;
-  const own: JsonObject = { apiVersion, kind, metadata: { name, namespace } };
-  return subresource === 'status' ? { ...own, status } : { ...own, ...rest };
+  const part = partOf(subresource) ?? '';
+  if (part !== '') return withinPart(part, config, stored.strategy);
+  if (!hasStatus(stored)) return config;
+  const { ['status']: _, ...own } = config;
+  return own;
 }

@@ -1,11 +1,13 @@
 import { BODY_DECODERS } from '../../machinery/codec/bodies.js';
 import { decodeProtobuf } from '../../machinery/codec/protobuf/decode.js';
 import { decodeEnvelope } from '../../machinery/codec/protobuf/envelope.js';
-import type { ApiObject } from '../../machinery/meta/object.js';
+import { refuseWide } from '../../machinery/codec/width.js';
+import type { ApiObject, ObjectMeta } from '../../machinery/meta/object.js';
 import { badRequest, StatusError } from '../../machinery/meta/status.js';
 import type { Catalog } from '../../machinery/types/declarations.js';
 import { readBody, type BodyLimits } from '../http/body.js';
-import type { Context } from '../pipeline/request.js';
+import { turns, worked } from '../http/turns.js';
+import type { Context } from '../request/request.js';
 import type { ServedResource } from '../registry/resources.js';
 import { FieldValidation } from './field-validation.js';
 
@@ -23,10 +25,38 @@ export const unsupportedMediaType = (type: string, supported: readonly string[])
     `the body of the request was in an unknown format (${JSON.stringify(type)}) - accepted media types include: ${supported.join(', ')}`,
   );
 
+/** What a text says beside its value: names that it has twice, and how it writes numbers. */
+type TextNotes = Pick<FieldValidation, 'duplicates' | 'literals'>;
+
 export interface BodyOptions {
   readonly limits: BodyLimits;
   readonly catalog: Catalog;
   readonly protobufMediaTypes: readonly string[];
+}
+
+/**
+ * An object that was sent, for a write that changes it in each attempt. It is decoded when it comes, and again only for
+ * a second attempt.
+ */
+export class SentObject {
+  /** As it was sent. */
+  readonly metadata: Readonly<ObjectMeta>;
+  readonly #again: () => ApiObject;
+  #first: ApiObject | undefined;
+
+  /** @param parsed Decoded JSON, which stays as it is. @param first What it says, in the served version's shape. */
+  constructor(served: ServedResource, parsed: unknown, first: ApiObject, { literals }: FieldValidation) {
+    this.#first = first;
+    this.metadata = { ...first.metadata };
+    this.#again = () => served.decode(parsed, { literals });
+  }
+
+  /** A copy that the caller may change. */
+  take(): ApiObject {
+    const object = this.#first ?? this.#again();
+    this.#first = undefined;
+    return object;
+  }
 }
 
 /** Reads bodies that hold objects, in every form that a client may send them in. */
@@ -47,31 +77,30 @@ export class Bodies {
    * The body as JSON would say it; undefined when there is none.
    *
    * @param typeKey What a Protobuf body is a message of: unlike JSON it cannot be read without knowing.
-   * @param duplicates Takes the paths of members that the text names twice.
+   * @param fields Takes what the text says beside its value.
    * @throws {StatusError} UnsupportedMediaType, BadRequest, RequestEntityTooLarge, Timeout
    */
-  async parsed(ctx: Context, typeKey: string, duplicates?: string[]): Promise<unknown> {
+  async parsed(ctx: Context, typeKey: string, fields?: TextNotes): Promise<unknown> {
     const type = contentType(ctx);
     const decode = this.#protobuf.has(type) ? this.#fromProtobuf(typeKey) : BODY_DECODERS.get(type);
-    const body = await readBody(ctx.req, this.limits);
+    const body = await readBody(ctx, this.limits);
     if (body.length === 0) return undefined;
     if (decode === undefined) throw unsupportedMediaType(type, this.#supported);
-    const value: unknown = await decode(body, undefined, duplicates);
+    const value: unknown = await decode(body, undefined, fields?.duplicates, fields?.literals);
+    if (ctx.state.heavy === true) await turns.alone();
+    refuseWide(value, body.length);
     ctx.state.audit?.sent(body, type, value);
+    if (ctx.state.heavy === true) await turns.alone();
     return value;
   }
 
   /** An object in the body, in the served version's shape. @throws {StatusError} also when there is none */
-  async object(ctx: Context, served: ServedResource): Promise<ApiObject> {
+  async object(ctx: Context, served: ServedResource): Promise<SentObject> {
     const fields = new FieldValidation(ctx);
-    return served.decode(await this.required(ctx, served, fields), fields.onUnknown);
-  }
-
-  /** The same before it is brought into shape. */
-  async required(ctx: Context, served: ServedResource, { duplicates }: FieldValidation): Promise<unknown> {
-    const parsed = await this.parsed(ctx, served.declaration.type, duplicates);
+    const parsed = await this.parsed(ctx, served.declaration.type, fields);
     if (parsed === undefined) throw badRequest('The request has no body');
-    return parsed;
+    const first = await worked(ctx.state, served.decoding(parsed, fields));
+    return new SentObject(served, parsed, first, fields);
   }
 
   #fromProtobuf(typeKey: string): (body: Buffer) => unknown {

@@ -1,15 +1,16 @@
 import { decodeObject } from '../../machinery/schema/decode.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
-import { badRequest } from '../../machinery/meta/status.js';
+import { badRequest, notFound } from '../../machinery/meta/status.js';
+import { admissionRequest } from '../admission/request.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { negotiateView } from '../views/views.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { booleanParameter, integerParameter } from '../http/query.js';
+import type { Context, ResourceRequest } from '../request/request.js';
 import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
 import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WriteDecision, Written } from '../registry/writer.js';
-import { answerObject, answerSuccess } from './answers.js';
-import { booleanParameter, dryRunParameter, integerParameter } from './parameters.js';
+import { answerSuccess, answerWritten } from './answers.js';
+import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
 const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
@@ -17,12 +18,12 @@ const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
 export const deleteOne =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiateView(ctx, served, 'object'); // refuse before anything is done
     const options = await readDeleteOptions(ctx, deps);
     const written = await removeObject(deps, ctx, request, served, request, options);
-    if (!written.removed || served.stored.strategy.returnsDeleted) return answerObject(ctx, served, written.object);
-    const { metadata } = written.object.parse() as ApiObject; // we encoded it
-    return answerSuccess(ctx, served, { name: written.object.name, uid: metadata.uid });
+    const { object, removed } = written;
+    if (!removed || served.stored.strategy.returnsDeleted) return answerWritten(ctx, served, written);
+    const { metadata } = object.parse() as ApiObject; // we encoded it
+    return answerSuccess(ctx, served, { name: object.name, uid: metadata.uid });
   };
 
 /** Deletes or marks one object; `options` may name preconditions. Used for each object of a collection, too. */
@@ -33,38 +34,31 @@ export async function removeObject(
   served: ServedResource,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   options: DeleteOptions,
-): Promise<Written> {
-  const { stored } = served;
-  let wouldRemove = false;
-  const decide = async (current: CachedObject): Promise<WriteDecision> => {
+): Promise<Written & { readonly object: CachedObject }> {
+  const { stored, declaration } = served;
+  const { dryRun } = options;
+  const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
+    if (current === undefined) throw notFound(stored.hub, name);
     const old = current.parse() as ApiObject; // we encoded it
-    checkPreconditions(served.declaration, old, options);
-    const { user } = ctx.state;
-    const resource = served.declaration;
-    await admission.validate({
-      operation: 'DELETE',
-      resource,
-      subresource: request.subresource,
-      namespace,
-      name,
-      object: undefined,
-      oldObject: old,
-      user,
-      dryRun: options.dryRun,
-    });
+    checkPreconditions(declaration, old, options);
+    const target = { declaration, subresource: request.subresource, namespace, name };
+    await admission.validate(admissionRequest(ctx.state.user, target, { operation: 'DELETE', oldObject: old, dryRun }));
     const step = nextDeletionStep(stored.strategy, old, options, Date.now());
-    wouldRemove = step.do === 'remove';
-    if (options.dryRun || step.do === 'nothing') return { do: 'nothing' };
-    return step.do === 'remove' ? { do: 'delete' } : { do: 'put', object: step.object };
+    if (step.do === 'mark') return { do: 'put', object: step.object };
+    return { do: step.do === 'remove' ? 'delete' : 'nothing' };
   };
-  const written = await writer.change(stored, namespace, name, decide);
-  return options.dryRun ? { ...written, removed: wouldRemove } : written;
+  const written = await writer.write({ stored, namespace, name, dryRun }, decide);
+  const { object, state } = written;
+  if (object === undefined) throw notFound(stored.hub, name);
+  if (state !== undefined) state.metadata.resourceVersion = String(object.revision);
+  return { ...written, object };
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */
 export async function readDeleteOptions(ctx: Context, { bodies, catalog }: VerbDeps): Promise<DeleteOptions> {
   const dryRun = dryRunParameter(ctx.state.query);
-  const parsed = await bodies.parsed(ctx, OPTIONS_TYPE);
+  const literals = new Map<string, string>();
+  const parsed = await bodies.parsed(ctx, OPTIONS_TYPE, { duplicates: undefined, literals });
   if (parsed === undefined) return deleteOptions(fromQuery(ctx.state.query), dryRun);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw badRequest('The body of a delete request must be a DeleteOptions object');
@@ -72,7 +66,7 @@ export async function readDeleteOptions(ctx: Context, { bodies, catalog }: VerbD
   const kind = (parsed as JsonObject)['kind'] ?? 'DeleteOptions';
   if (kind !== 'DeleteOptions')
     throw badRequest(`expected a DeleteOptions object in the body, got ${JSON.stringify(kind)}`);
-  const { value } = decodeObject(catalog.types, OPTIONS_TYPE, parsed);
+  const { value } = decodeObject(catalog.types, OPTIONS_TYPE, parsed, { literals });
   return deleteOptions(value as JsonObject, dryRun);
 }
 

@@ -1,7 +1,9 @@
 import { hasReason } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
+import { respondPieces } from '../http/respond.js';
+import { turns } from '../http/turns.js';
 import { negotiateView } from '../views/views.js';
-import { answerSuccess } from './answers.js';
+import { readThrough } from '../registry/read-through.js';
 import { readDeleteOptions, removeObject } from './delete.js';
 import { selection, versionParameters } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -9,23 +11,26 @@ import type { VerbDeps, VerbHandler } from './types.js';
 /** Deletions under way at once for one request. */
 const WORKERS = 8;
 
+/** Deletes what a list selects, and answers that list as it was. */
 export const deleteCollection =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
-    negotiateView(ctx, served, 'object'); // refuse before anything is done
-    const { query } = ctx.state;
+    const { form, view } = negotiateView(ctx, served, 'list'); // refuse before anything is done
+    const { query, signal } = ctx.state;
     const options = await readDeleteOptions(ctx, deps);
     const { filter } = selection(query, served.declaration);
-    const page = await deps.reader.list(served.stored, {
-      ...versionParameters(query),
-      namespace: request.namespace,
-      filter,
-    });
+    await readThrough(served.stored.cache, request.namespace, filter, ctx.state);
+    const asked = { ...versionParameters(query), namespace: request.namespace, filter };
+    const page = await deps.reader.list(served.stored, asked, ctx.state);
     const objects = page.objects();
     const queue = objects.values();
+    const failed = new AbortController();
     const worker = async (): Promise<void> => {
       for (const object of queue) {
-        if (ctx.req.destroyed && !ctx.req.complete) return; // nobody waits for the rest
+        signal.throwIfAborted(); // nobody waits for the rest
+        failed.signal.throwIfAborted();
+        await turns.next(); // a dry run waits for nothing else
+        turns.charge(0);
         await removeIfPresent(object);
       }
     };
@@ -33,9 +38,13 @@ export const deleteCollection =
       try {
         await removeObject(deps, ctx, request, served, object, options);
       } catch (err) {
-        if (!hasReason(err, 'NotFound')) throw err; // somebody else was quicker: what was wanted has happened
+        if (hasReason(err, 'NotFound')) return; // somebody else was quicker: what was wanted has happened
+        failed.abort(err);
+        throw err;
       }
     };
-    await Promise.all(Array.from({ length: WORKERS }, worker));
-    await answerSuccess(ctx, served, {}, { resourceVersion: String(page.revision) });
+    // Nothing goes on after the answer: a failure is told when the others have come to their end.
+    const ends = await Promise.allSettled(Array.from({ length: WORKERS }, worker));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    await respondPieces(ctx, await view.list(page, ctx.state), form.type);
   };

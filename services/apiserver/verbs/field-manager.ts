@@ -1,5 +1,5 @@
 import { field, invalid } from '../../machinery/meta/status.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
+import type { Context, ResourceRequest } from '../request/request.js';
 import type { FieldManager } from '../registry/field-ownership.js';
 import type { VerbDeps } from './types.js';
 

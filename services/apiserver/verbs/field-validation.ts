@@ -1,9 +1,11 @@
 import { badRequest } from '../../machinery/meta/status.js';
 import { addWarnings } from '../http/warnings.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 
 type Mode = 'Ignore' | 'Warn' | 'Strict';
-const MODES: Readonly<Record<string, Mode>> = { '': 'Warn', Ignore: 'Ignore', Warn: 'Warn', Strict: 'Strict' };
+const MODES: ReadonlyMap<string, Mode> = new Map(
+  Object.entries<Mode>({ '': 'Warn', Ignore: 'Ignore', Warn: 'Warn', Strict: 'Strict' }),
+);
 
 /**
  * What `fieldValidation` asks to do about members that are not stored, unknown ones and all but the last of several of
@@ -12,13 +14,15 @@ const MODES: Readonly<Record<string, Mode>> = { '': 'Warn', Ignore: 'Ignore', Wa
 export class FieldValidation {
   /** Where a decoder notes duplicates; undefined when nobody wants to know. */
   readonly duplicates: string[] | undefined;
+  /** Where a decoder notes how numbers are written that may be no integers. */
+  readonly literals = new Map<string, string>();
   readonly #ctx: Context;
   readonly #mode: Mode;
 
   /** @throws {StatusError} BadRequest for another value */
   constructor(ctx: Context) {
     const asked = ctx.state.query.get('fieldValidation') ?? '';
-    const mode = Object.hasOwn(MODES, asked) ? MODES[asked] : undefined;
+    const mode = MODES.get(asked);
     if (mode === undefined) {
       throw badRequest(
         `Invalid value for query parameter fieldValidation: ${JSON.stringify(asked)}, supported: Ignore, Warn, Strict`,

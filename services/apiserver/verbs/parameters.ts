@@ -5,26 +5,8 @@ import { parseLabelSelector } from '../../machinery/selectors/label-selector.js'
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { EVERYTHING, type ChangeFilter } from '../cache/watchers.js';
+import { integerParameter } from '../http/query.js';
 import type { Match, VersionParameters } from '../registry/read-table.js';
-
-const isTrue = (value: string): boolean => !['0', 'false', 'f', 'no'].includes(value.toLowerCase());
-
-/** A flag of the query: absent is false, present without a value true. */
-export function booleanParameter(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name);
-  return value !== null && isTrue(value);
-}
-
-/** @throws {StatusError} BadRequest */
-export function integerParameter(query: URLSearchParams, name: string): number | undefined {
-  const value = query.get(name);
-  if (value === null || value === '') return undefined;
-  const n = Number(value);
-  if (!/^-?\d{1,18}$/.test(value) || !Number.isSafeInteger(n)) {
-    throw badRequest(`Invalid value for query parameter ${name}: ${JSON.stringify(value)} is not an integer`);
-  }
-  return n;
-}
 
 /** `dryRun=All`; empty is a normal request (spec 1, 4.5). @throws {StatusError} BadRequest */
 export function dryRunParameter(query: URLSearchParams): boolean {
@@ -46,8 +28,7 @@ export function versionParameters(query: URLSearchParams): VersionParameters {
       `Invalid value for query parameter resourceVersionMatch: ${JSON.stringify(match)}, supported: Exact, NotOlderThan`,
     );
   }
-  const limit = integerParameter(query, 'limit') ?? 0;
-  if (limit < 0) throw badRequest(`Invalid value for query parameter limit: ${limit} is below 0`);
+  const limit = Math.max(0, integerParameter(query, 'limit') ?? 0); // below 0 it limits nothing, as 0 does
   return {
     resourceVersion: resourceVersionParameter(query),
     match: match satisfies Match,
@@ -79,7 +60,7 @@ export function selection(query: URLSearchParams, declaration: ResourceDeclarati
     (fields.empty || fields.matches((key) => o.field(key))) && (labels.empty || labels.matches(o.selectables.labels));
   const id = labels.empty && fields.empty ? '' : `${labels.toString()}\n${fields.toString()}`;
   return {
-    filter: id === '' ? EVERYTHING : { id, matches },
+    filter: id === '' ? EVERYTHING : { id, matches, byName: fields.exactName() !== undefined },
     name: fields.exactName() ?? '',
     namespace: fields.exactNamespace() ?? '',
   };

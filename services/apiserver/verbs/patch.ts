@@ -1,32 +1,39 @@
 import { decodeJson } from '../../machinery/codec/bodies.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
+import { refuseWide } from '../../machinery/codec/width.js';
 import type { Json } from '../../machinery/meta/object.js';
 import { applyJsonPatch } from '../../machinery/patch/json-patch.js';
 import { applyMergePatch } from '../../machinery/patch/merge-patch.js';
 import { applyStrategicMergePatch } from '../../machinery/patch/strategic-merge.js';
 import type { Catalog } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import { badRequest, field, invalid } from '../../machinery/meta/status.js';
+import { badRequest, field, invalid, notFound } from '../../machinery/meta/status.js';
+import type { Work } from '../../machinery/work/work.js';
 import { readBody } from '../http/body.js';
-import type { Context } from '../pipeline/request.js';
+import { turns, worked } from '../http/turns.js';
+import type { Context } from '../request/request.js';
 import { apply } from './apply.js';
-import { changeObject, type PresentState, type Wanted } from './change.js';
+import { answerWritten } from './answers.js';
 import { contentType, unsupportedMediaType } from './decode-body.js';
 import { fieldManager } from './field-manager.js';
 import { FieldValidation } from './field-validation.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
+import { write, type Write } from './write.js';
 
 /** @param typeKey The declared type of the document. */
-type ApplyPatch = (document: Json, patch: Json, types: Catalog['types'], typeKey: string) => Json;
+type ApplyPatch = (document: Json, patch: Json, types: Catalog['types'], typeKey: string) => Work<Json>;
 
+/** Of these patches places are those of the object that comes of them; a strategic one may have `1.0` for an integer. */
+const MERGE_PATCH = 'application/merge-patch+json';
 /** By content type. The order is the one that a refusal names them in. */
 const PATCHES: ReadonlyMap<string, ApplyPatch> = new Map<string, ApplyPatch>([
-  ['application/json-patch+json', applyJsonPatch],
-  ['application/merge-patch+json', mergePatch],
+  ['application/json-patch+json', jsonPatch],
+  [MERGE_PATCH, mergePatch],
   ['application/strategic-merge-patch+json', strategicMergePatch],
 ]);
 /** An apply is a way of writing of its own. */
-const APPLY = 'application/apply-patch+yaml';
+export const APPLY = 'application/apply-patch+yaml';
 const PATCH_TYPES: readonly string[] = [...PATCHES.keys(), APPLY];
 
 export const patch =
@@ -37,44 +44,71 @@ export const patch =
     const by = fieldManager(deps, ctx, request, 'PatchOptions');
     const fields = new FieldValidation(ctx);
     const patched = await readPatch(deps, ctx, served.declaration.type, fields);
-    const next = (present: PresentState): Wanted => ({
-      object: served.decode(patched(present.served() as unknown as Json), fields.onUnknown),
-    });
-    return changeObject(deps, ctx, request, served, { by, dryRun, next });
+    const wanted: Write['wanted'] = async (present) => {
+      if (present === undefined) throw notFound(served.stored.hub, request.name);
+      const document = present.served() as unknown as Json;
+      if (ctx.state.heavy === true) await turns.alone();
+      const object = await patched(document);
+      if (ctx.state.heavy === true) await turns.alone();
+      return { object: await worked(ctx.state, served.decoding(object, fields)) };
+    };
+    await answerWritten(ctx, served, await write(deps, ctx, { request, served, by, dryRun, wanted }));
   };
 
 /**
  * Reads a patch other than an apply.
  *
  * @returns What makes the patched document of a document. @throws {StatusError} when the patch does not fit it
- * @throws {StatusError} UnsupportedMediaType, Invalid, BadRequest
+ * @throws {StatusError} UnsupportedMediaType, Invalid, BadRequest, RequestEntityTooLarge
  */
 export async function readPatch(
   { bodies, catalog, vocabulary }: VerbDeps,
   ctx: Context,
   typeKey: string,
-  { duplicates }: FieldValidation,
-): Promise<(document: Json) => Json> {
+  { duplicates, literals }: FieldValidation,
+): Promise<(document: Json) => Promise<Json>> {
   const type = contentType(ctx);
   const applyPatch = PATCHES.get(type);
   if (applyPatch === undefined) throw unsupportedMediaType(type, PATCH_TYPES);
   refuseForce(ctx.state.query, vocabulary);
-  const bytes = await readBody(ctx.req, bodies.limits);
+  const bytes = await readBody(ctx, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');
-  const parsed = decodeJson(bytes, undefined, duplicates);
+  const parsed = decodeJson(bytes, undefined, duplicates, type === MERGE_PATCH ? literals : undefined);
+  if (ctx.state.heavy === true) await turns.alone();
+  if (!Array.isArray(parsed)) refuseWide(parsed, bytes.length); // a list of operations has a bound of its own
   ctx.state.audit?.sent(bytes, type, parsed);
-  return (document) => applyPatch(document, parsed, catalog.types, typeKey);
+  return async (document) => {
+    const patched = await worked(ctx.state, applyPatch(document, parsed, catalog.types, typeKey));
+    refuseWide(patched, Infinity); // many patches may make wide what was not
+    return patched;
+  };
 }
 
-function strategicMergePatch(document: Json, patchDocument: Json, types: Catalog['types'], typeKey: string): Json {
+function* strategicMergePatch(
+  document: Json,
+  patchDocument: Json,
+  types: Catalog['types'],
+  typeKey: string,
+): Work<Json> {
   return applyStrategicMergePatch(types, typeKey, document, patchDocument);
 }
 
-function mergePatch(document: Json, patchDocument: Json): Json {
-  if (typeof patchDocument !== 'object' || patchDocument === null || Array.isArray(patchDocument)) {
-    throw badRequest('A merge patch of an object must be an object');
+function* jsonPatch(document: Json, patchDocument: Json): Work<Json> {
+  return versioned(yield* applyJsonPatch(document, patchDocument));
+}
+
+function* mergePatch(document: Json, patchDocument: Json): Work<Json> {
+  if (!isJsonObject(patchDocument)) throw badRequest('A merge patch of an object must be an object');
+  return versioned(applyMergePatch(document, patchDocument));
+}
+
+/** Patches of text leave an object that says what it is; a strategic merge patch knows that from the type. */
+function versioned(patched: Json): Json {
+  const { apiVersion = null } = isJsonObject(patched) ? patched : {};
+  if (isJsonObject(patched) && (apiVersion === null || apiVersion === '')) {
+    throw badRequest('the patch leaves an object without an apiVersion');
   }
-  return applyMergePatch(document, patchDocument);
+  return patched;
 }
 
 /** Only an apply has conflicts that could be overridden. @throws {StatusError} Invalid */

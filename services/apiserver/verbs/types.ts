@@ -2,7 +2,7 @@ import type { AdmissionChain } from '../admission/chain.js';
 import type { Authorize } from '../authorization/stage.js';
 import type { WatchMetrics } from '../metrics/watch-metrics.js';
 import type { OpenStreams } from '../http/stream.js';
-import type { Context, RequestVerb, ResourceRequest } from '../pipeline/request.js';
+import type { Context, RequestVerb, ResourceRequest } from '../request/request.js';
 import type { FieldOwnership } from '../registry/field-ownership.js';
 import type { Reader } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
@@ -30,4 +30,4 @@ export interface VerbDeps {
 /** One verb on a stored resource. Answers through `ctx`; throws StatusErrors. */
 export type VerbHandler = (ctx: Context, request: ResourceRequest, served: ServedResource) => Promise<void>;
 
-export type VerbTable = Readonly<Record<Exclude<RequestVerb, 'connect'>, VerbHandler>>;
+export type VerbTable = Readonly<Record<Exclude<RequestVerb, 'options'>, VerbHandler>>;

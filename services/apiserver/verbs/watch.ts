@@ -1,22 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { badRequest, expired } from '../../machinery/meta/status.js';
+import { badRequest, expired, StatusError } from '../../machinery/meta/status.js';
 import { frameEncoder, STORED_JSON, type FrameEncoder, type GroupKey, type WatchSink } from '../cache/watchers.js';
 import type { Form } from '../http/negotiation.js';
-import type { AnswerStream } from '../http/stream.js';
-import type { Context, ResourceRequest } from '../pipeline/request.js';
+import { booleanParameter, integerParameter } from '../http/query.js';
+import { SWITCHING_PROTOCOLS, type AnswerStream } from '../http/stream.js';
+import { BINARY_MESSAGES, socketWish, TEXT_MESSAGES } from '../http/watch-socket.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import { readThrough } from '../registry/read-through.js';
 import { watchStart } from '../registry/read-table.js';
 import type { ServedResource } from '../registry/resources.js';
-import type { WatchBegin, WatchSession } from '../registry/watch-service.js';
+import type { WatchBegin } from '../registry/watch-service.js';
 import type { View } from '../views/view.js';
 import { negotiateView, type Negotiated } from '../views/views.js';
-import { booleanParameter, integerParameter, resourceVersionParameter, selection } from './parameters.js';
+import { resourceVersionParameter, selection } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
+import { untilOver } from './watch-end.js';
 
 /** Watches without a timeout of their own end after a random time in this span, so that clients spread over replicas. */
 const MIN_TIMEOUT_MS = 30 * 60_000;
-const BOOKMARK_EVERY_MS = 60_000;
-/** A last bookmark goes out this long before the end, so that the client can resume cheaply. */
-const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const FUTURE_POLL_MS = 1_000;
 
 interface WatchParameters {
@@ -33,10 +33,10 @@ export const watch =
     const p = watchParameters(ctx.state.query);
     const key = groupKey(ctx, request, served, negotiated);
     const fresh = p.initialEvents === 'send' ? p.resourceVersion === undefined : needsFresh(p);
-    if (fresh) await deps.reader.whenFresh();
-    const deadline = Date.now() + p.timeoutMs;
-    await ctx.state.audit?.started(200);
-    const stream = deps.streams.open(ctx, streamType(negotiated.form));
+    if (fresh) await deps.reader.whenFresh(ctx.state);
+    if (wantsState(p)) await readThrough(served.stored.cache, key.scope.namespace, key.filter, ctx.state);
+    const deadline = performance.now() + p.timeoutMs;
+    const stream = await openStream(deps, ctx, negotiated.form);
     try {
       if (!(await reachVersion(deps, p, deadline, stream))) return;
       await follow(deps, { served, view: negotiated.view, key, p, deadline }, stream);
@@ -44,6 +44,14 @@ export const watch =
       stream.end();
     }
   };
+
+/** The answer goes on as chunks or frames of HTTP, or as a web socket where the client asks for one. */
+async function openStream({ streams }: VerbDeps, ctx: Context, form: Form): Promise<AnswerStream> {
+  const socket = socketWish(ctx);
+  await ctx.state.audit?.started(socket === undefined ? 200 : SWITCHING_PROTOCOLS);
+  if (socket === undefined) return streams.open(ctx, streamType(form));
+  return streams.openSocket(ctx, socket, form.encoding === 'protobuf' ? BINARY_MESSAGES : TEXT_MESSAGES);
+}
 
 /** @throws {StatusError} BadRequest */
 function watchParameters(query: URLSearchParams): WatchParameters {
@@ -93,7 +101,7 @@ async function reachVersion(
 ): Promise<boolean> {
   const target = p.resourceVersion ?? 0;
   while (watches.revision < target) {
-    const left = deadline - Date.now();
+    const left = deadline - performance.now();
     if (left <= 0 || stream.closed) return false;
     await reader.reached(target, Math.min(left, FUTURE_POLL_MS));
   }
@@ -106,7 +114,7 @@ interface Watch {
   readonly view: View;
   readonly key: GroupKey;
   readonly p: WatchParameters;
-  /** Milliseconds of the epoch. */
+  /** On the monotonic clock. */
   readonly deadline: number;
 }
 
@@ -127,7 +135,12 @@ async function follow(deps: VerbDeps, w: Watch, stream: AnswerStream): Promise<v
   stream.onClose(stop);
   try {
     session.resume();
-    await untilOver(session, w.p, w.deadline, over.signal, () => sink.write(bookmark(), 1));
+    const sendBookmark = (): boolean => sink.write(bookmark(), 1); // a closed stream takes it in silence
+    await untilOver(session, {
+      deadline: w.deadline,
+      over: over.signal,
+      bookmark: w.p.bookmarks ? sendBookmark : undefined,
+    });
   } finally {
     session.close();
   }
@@ -152,32 +165,18 @@ function sinkOf(
       stream.write(view.error(HISTORY_IS_GONE));
       stop();
     },
+    failed: () => {
+      watchMetrics.failed(served.declaration);
+      stream.write(view.error(CANNOT_BE_SHOWN));
+      stop();
+    },
   };
 }
 
 const wantsState = (p: WatchParameters): boolean =>
   p.initialEvents === 'send' || (p.initialEvents === 'byTable' && watchStart(p.resourceVersion) !== 'Exact');
 
-async function untilOver(
-  session: WatchSession,
-  p: WatchParameters,
-  deadline: number,
-  over: AbortSignal,
-  sendBookmark: () => void,
-): Promise<void> {
-  const lastBookmarkAt = deadline - LAST_BOOKMARK_BEFORE_END_MS;
-  for (;;) {
-    const nowMs = Date.now();
-    if (over.aborted || nowMs >= deadline) return;
-    const every = nowMs + BOOKMARK_EVERY_MS * (0.8 + 0.4 * Math.random());
-    const wake = !p.bookmarks ? deadline : nowMs < lastBookmarkAt ? Math.min(every, lastBookmarkAt) : deadline;
-    // A timer may fire in the millisecond before its time: one more, so that the loop does not come round twice.
-    await sleep(wake - nowMs + 1, undefined, { signal: over }).catch(() => undefined);
-    if (Date.now() >= deadline || !p.bookmarks) continue;
-    if (session.deliveredTo() !== undefined) sendBookmark(); // a closed stream takes it in silence
-  }
-}
-
+const CANNOT_BE_SHOWN = new StatusError('InternalError', 'Internal error occurred: a change cannot be shown').body();
 const HISTORY_IS_GONE = expired('too old resource version: the history that was asked for is gone').body();
 
 /** One encoder per view: watchers that share a group must share it. */

@@ -1,5 +1,6 @@
+import type { ApiObject } from '../../machinery/meta/object.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { ByteWriter } from './byte-writer.js';
+import type { ByteWriter } from '../http/byte-writer.js';
 import { jsonError, jsonFrame } from './json-frames.js';
 import { metadataOf, type Shown } from './shown.js';
 import { inSlices } from './slices.js';
@@ -17,21 +18,17 @@ export function metadataAsJson(apiVersion: string): View {
   const head = partialHead(apiVersion);
   const headBytes = Buffer.from(head);
   const one = (shown: Shown): Buffer => Buffer.concat([headBytes, metadataOf(shown), OBJECT_END]);
-  const items = (objects: readonly CachedObject[]): Buffer => {
-    const writer = new ByteWriter();
-    for (const object of objects) {
-      writer.text(`,${head}`);
-      writer.bytes(metadataOf(object));
-      writer.text('}');
-    }
-    return writer.finish();
+  const write = (writer: ByteWriter, object: CachedObject): void => {
+    writer.text(`,${head}`);
+    writer.bytes(metadataOf(object));
+    writer.text('}');
   };
   return {
     id: `metadata json ${apiVersion}`,
     one,
-    list: async (page, isGone) => {
+    list: async (page, asker) => {
       const listHead = JSON.stringify({ kind: `${KIND}List`, apiVersion, metadata: listMeta(page) });
-      const [first, ...rest] = await inSlices(page.objects(), items, isGone);
+      const [first, ...rest] = await inSlices(page.objects(), write, asker);
       const start = Buffer.from(`${listHead.slice(0, -1)},"items":[`);
       return [start, ...(first === undefined ? [] : [first.subarray(1)]), ...rest, LIST_END];
     },
@@ -42,3 +39,9 @@ export function metadataAsJson(apiVersion: string): View {
   };
 }
 const OBJECT_END = Buffer.from('}');
+
+/** The same of a few states that are stored nowhere: the list has no version of its own. */
+export function metadataListAsJson(apiVersion: string, states: readonly ApiObject[]): Buffer {
+  const items = states.map(({ metadata }) => ({ kind: KIND, apiVersion, metadata }));
+  return Buffer.from(JSON.stringify({ kind: `${KIND}List`, apiVersion, metadata: {}, items }));
+}

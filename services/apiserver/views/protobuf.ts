@@ -8,19 +8,19 @@ import {
   type ListNumbers,
 } from '../../machinery/codec/protobuf/list.js';
 import { encodeWatchFrame } from '../../machinery/codec/protobuf/watch-frame.js';
-import type { JsonObject } from '../../machinery/meta/object.js';
+import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { META_TYPES } from '../../machinery/types/meta-types.js';
 import { CachedObject } from '../cache/cached-object.js';
+import { Generations } from '../cache/generations.js';
+import type { ByteWriter } from '../http/byte-writer.js';
 import { protobufStatus } from '../http/respond.js';
 import type { Page } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
-import { Generations } from './generations.js';
 import { inServedVersion, metadataOf, type Shown } from './shown.js';
+import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
 import { listMeta, markObject, type View } from './view.js';
-
-/** Of each view that is in use: clients that speak Protobuf list and watch the same objects again and again. */
-const KEPT_BYTES = 16 * 1024 * 1024;
+import { VIEW_BUDGET } from './view-budget.js';
 
 /** What messages are shown, and how they are named. */
 interface Messages {
@@ -52,35 +52,46 @@ export function objectsAsProtobuf(served: ServedResource): View {
 
 const PARTIAL = 'meta/v1.PartialObjectMetadata';
 
+const PARTIAL_LIST = 'PartialObjectMetadataList';
+const partialMessage = (metadata: JsonObject): Buffer => encodeProtobuf(META_TYPES, PARTIAL, { metadata });
+const partialNumbers = (apiVersion: string): ListNumbers =>
+  apiVersion.endsWith('/v1beta1') ? LATE_METADATA_NUMBERS : LIST_NUMBERS;
+
 /** Objects without anything but their metadata; only that is parsed. */
 export function metadataAsProtobuf(apiVersion: string): View {
-  const encodeMark = (metadata: JsonObject): Buffer => encodeProtobuf(META_TYPES, PARTIAL, { metadata });
   return viewOf({
     id: `metadata protobuf ${apiVersion}`,
     apiVersion,
     kind: 'PartialObjectMetadata',
-    listKind: 'PartialObjectMetadataList',
-    numbers: apiVersion.endsWith('/v1beta1') ? LATE_METADATA_NUMBERS : LIST_NUMBERS,
-    encode: (shown) => encodeMark(JSON.parse(metadataOf(shown).toString('utf8')) as JsonObject),
-    encodeMark,
+    listKind: PARTIAL_LIST,
+    numbers: partialNumbers(apiVersion),
+    encode: (shown) => partialMessage(JSON.parse(metadataOf(shown).toString('utf8')) as JsonObject),
+    encodeMark: partialMessage,
   });
 }
 
+/** The same of a few states that are stored nowhere: the list has no version of its own. */
+export function metadataListAsProtobuf(apiVersion: string, states: readonly ApiObject[]): Buffer {
+  const numbers = partialNumbers(apiVersion);
+  const items = states.flatMap(({ metadata }) => listItem(numbers, partialMessage(metadata as unknown as JsonObject))); // decoded JSON
+  return Buffer.concat(encodeList(META_TYPES, { apiVersion, kind: PARTIAL_LIST, metadata: {} }, items, numbers));
+}
+
 function viewOf(m: Messages): View {
-  const kept = new Generations<CachedObject, Buffer>(KEPT_BYTES);
+  const kept = new Generations<CachedObject, Buffer>((message) => message.length, VIEW_BUDGET);
   const message = (shown: Shown): Buffer => {
     if (!(shown instanceof CachedObject)) return m.encode(shown);
     const known = kept.get(shown);
     if (known !== undefined) return known;
     const made = copied(m.encode(shown));
-    kept.set(shown, made, made.length);
+    kept.set(shown, made);
     return made;
   };
   const wrapped = (raw: Buffer): Buffer => encodeEnvelope(m.apiVersion, m.kind, raw);
   return {
     id: m.id,
     one: (shown) => wrapped(message(shown)),
-    list: (page, isGone) => listPieces(m, message, page, isGone),
+    list: (page, asker) => listPieces(m, message, page, asker),
     event: (type, object) => encodeWatchFrame(type, wrapped(message(object))),
     bookmark: (at, annotations) => {
       const { metadata } = markObject(m, at, annotations);
@@ -101,10 +112,11 @@ async function listPieces(
   { apiVersion, listKind, numbers }: Messages,
   message: (shown: Shown) => Buffer,
   page: Page,
-  isGone: () => boolean,
+  asker: Asker,
 ): Promise<Buffer[]> {
-  const encode = (objects: readonly CachedObject[]): Buffer =>
-    Buffer.concat(objects.flatMap((object) => listItem(numbers, message(object))));
-  const items = await inSlices(page.objects(), encode, isGone);
+  const encode = (writer: ByteWriter, object: CachedObject): void => {
+    for (const part of listItem(numbers, message(object))) writer.bytes(part);
+  };
+  const items = await inSlices(page.objects(), encode, asker);
   return encodeList(META_TYPES, { apiVersion, kind: listKind, metadata: listMeta(page) }, items, numbers);
 }

@@ -1,25 +1,62 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StatusError } from '../../machinery/meta/status.js';
+import type { Work } from '../../machinery/work/work.js';
+import { ByteWriter } from '../http/byte-writer.js';
+import { turns, type Asker } from '../http/turns.js';
 
-/** So many objects are encoded at a stretch, which takes a few milliseconds: others are waiting for their answers. */
-const SLICE = 256;
+/** A piece of a list is no longer than this, as far as its objects allow. */
+const PIECE_BYTES = 256 * 1024;
+/** Fewer objects than that seldom make a piece. */
+const FEW = 100;
 
 /**
- * Encodes many objects with pauses.
+ * Encodes many objects one behind the other, in stints between which others have their turn.
  *
- * @param isGone Asked in the pauses whether anybody still waits for it.
- * @throws {StatusError} when nobody does
+ * @returns Pieces that end where an object ends.
+ * @throws `asker.signal.reason` when nobody waits for it any more
  */
 export async function inSlices<T>(
   items: readonly T[],
-  encode: (slice: readonly T[]) => Buffer,
-  isGone: () => boolean,
+  encode: (writer: ByteWriter, item: T) => void,
+  asker: Asker,
 ): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
-  for (let at = 0; at < items.length; at += SLICE) {
-    if (at > 0) await nextTurn();
-    if (isGone()) throw new StatusError('Timeout', 'The client has gone away');
-    pieces.push(encode(items.slice(at, at + SLICE)));
+  const stint = await turns.begin(asker);
+  try {
+    // One room for all pieces, with some for the object that ends one: what grows and is thrown away waits for the collector.
+    const writer = new ByteWriter(items.length < FEW ? undefined : PIECE_BYTES * 1.25);
+    for (const item of items) {
+      encode(writer, item);
+      if (writer.length >= PIECE_BYTES) pieces.push(writer.take());
+      if (stint.over) await stint.pause();
+    }
+    if (writer.length > 0) pieces.push(writer.take());
+    return pieces;
+  } finally {
+    stint.end();
   }
-  return pieces;
+}
+
+/** Pieces are made in less than this, unless they are many that nobody has kept. */
+const SHORT_MS = 1;
+
+/**
+ * Takes all of what is made as it is taken: at once when that is short work, else in stints between which others have
+ * their turn.
+ *
+ * @throws `asker.signal.reason` when nobody waits for it any more
+ */
+export function allPieces(pieces: Iterable<Buffer>, asker: Asker): Buffer[] | Promise<Buffer[]> {
+  const taken: Buffer[] = [];
+  const work = taking(pieces, taken);
+  const startedMs = performance.now();
+  while (work.next().done !== true) {
+    if (performance.now() - startedMs >= SHORT_MS) return turns.inStints(work, asker).then(() => taken);
+  }
+  return taken;
+}
+
+function* taking(pieces: Iterable<Buffer>, taken: Buffer[]): Work<void> {
+  for (const piece of pieces) {
+    taken.push(piece);
+    yield;
+  }
 }

@@ -1,12 +1,15 @@
+import type { ApiObject } from '../../machinery/meta/object.js';
+import type { TableDeclaration } from '../../machinery/types/declarations.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Page } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
 import { columnsOf } from '../table/columns.js';
-import { rowsOf, type Rows } from '../table/rows.js';
-import { ByteWriter } from './byte-writer.js';
+import { rowsOf, type Rows } from './rows.js';
+import { ByteWriter } from '../http/byte-writer.js';
 import { jsonError, jsonFrame } from './json-frames.js';
 import { partialHead } from './metadata-json.js';
 import { jsonOf, metadataOf, versionOf, type Shown } from './shown.js';
+import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
 import { listMeta, markObject, type ListMeta, type View } from './view.js';
 
@@ -19,13 +22,13 @@ const NO_DEFINITIONS = '"columnDefinitions":null';
 /** Objects as rows for people to read, in JSON. */
 export function objectsAsTable(served: ServedResource, apiVersion: string, include: IncludeObject): View {
   const { definitions } = columnsOf(served.declaration.table);
-  const table = new TableView(served, apiVersion, include);
+  const table = new TableView(served.declaration.table, apiVersion, include, (shown) => jsonOf(served, shown));
   const one = (shown: Shown, shownDefinitions: string): Buffer =>
     Buffer.concat([table.head({ resourceVersion: versionOf(shown) }, shownDefinitions), table.row(shown), END]);
   return {
     id: `table ${served.apiVersion} ${apiVersion} ${include}`,
     one: (shown) => one(shown, definitions),
-    list: (page, isGone) => table.list(page, definitions, isGone),
+    list: (page, asker) => table.list(page, definitions, asker),
     event: (type, object) => jsonFrame(type, one(object, 'null')),
     bookmark: (at, annotations) => {
       const { kind } = served.stored.hub;
@@ -37,6 +40,19 @@ export function objectsAsTable(served: ServedResource, apiVersion: string, inclu
   };
 }
 
+/** Objects that are not stored, a row each. */
+export function statesAsTable(
+  declaration: TableDeclaration | undefined,
+  states: readonly ApiObject[],
+  metadata: Partial<ListMeta>,
+  apiVersion: string,
+  include: IncludeObject,
+): Buffer {
+  const table = new TableView(declaration, apiVersion, include, (shown) => Buffer.from(JSON.stringify(shown)));
+  const rows = states.flatMap((state, i) => [Buffer.from(i === 0 ? '' : ','), table.row(state)]);
+  return Buffer.concat([table.head(metadata, columnsOf(declaration).definitions), ...rows, END]);
+}
+
 /** Columns are told in the first event of a watch. They stand before anything that a client could have written. */
 function withDefinitions(frames: Buffer, definitions: string): Buffer {
   const at = frames.indexOf(NO_DEFINITIONS);
@@ -46,22 +62,28 @@ function withDefinitions(frames: Buffer, definitions: string): Buffer {
 }
 
 class TableView {
-  readonly #served: ServedResource;
+  readonly #json: (shown: Shown) => Buffer;
   readonly #apiVersion: string;
   readonly #include: IncludeObject;
   readonly #rows: Rows;
   readonly #partialHead: string;
 
-  constructor(served: ServedResource, apiVersion: string, include: IncludeObject) {
-    this.#served = served;
+  /** @param json The whole object, in the version that is asked for. */
+  constructor(
+    declaration: TableDeclaration | undefined,
+    apiVersion: string,
+    include: IncludeObject,
+    json: (shown: Shown) => Buffer,
+  ) {
+    this.#json = json;
     this.#apiVersion = apiVersion;
     this.#include = include;
-    this.#rows = rowsOf(served.declaration.table);
+    this.#rows = rowsOf(declaration);
     this.#partialHead = partialHead(apiVersion);
   }
 
   /** Everything up to the first row. */
-  head(metadata: ListMeta, definitions: string): Buffer {
+  head(metadata: Partial<ListMeta>, definitions: string): Buffer {
     const head = JSON.stringify({ kind: 'Table', apiVersion: this.#apiVersion, metadata });
     return Buffer.from(`${head.slice(0, -1)},"columnDefinitions":${definitions},"rows":[`);
   }
@@ -72,27 +94,27 @@ class TableView {
     return writer.finish();
   }
 
-  async list(page: Page, definitions: string, isGone: () => boolean): Promise<Buffer[]> {
+  async list(page: Page, definitions: string, asker: Asker): Promise<Buffer[]> {
     const nowMs = Date.now(); // one for all rows
-    const [first, ...rest] = await inSlices(page.objects(), (slice) => this.#slice(slice, nowMs), isGone);
+    const [first, ...rest] = await inSlices(
+      page.objects(),
+      (writer, object) => this.#writeNext(writer, object, nowMs),
+      asker,
+    );
     const rows = first === undefined ? [] : [first.subarray(1), ...rest]; // no comma before the first
     return [this.head(listMeta(page), definitions), ...rows, END];
   }
 
-  #slice(objects: readonly CachedObject[], nowMs: number): Buffer {
-    const writer = new ByteWriter();
-    for (const object of objects) {
-      writer.text(',');
-      this.#write(writer, object, nowMs);
-    }
-    return writer.finish();
+  #writeNext(writer: ByteWriter, object: CachedObject, nowMs: number): void {
+    writer.text(',');
+    this.#write(writer, object, nowMs);
   }
 
   #write(writer: ByteWriter, shown: Shown, nowMs: number): void {
     writer.text(`{${this.#rows.text(shown, nowMs)},"object":`);
     if (this.#include === 'None') writer.text('null}');
     else if (this.#include === 'Object') {
-      writer.bytes(jsonOf(this.#served, shown));
+      writer.bytes(this.#json(shown));
       writer.text('}');
     } else {
       writer.text(this.#partialHead);

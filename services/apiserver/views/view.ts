@@ -2,6 +2,7 @@ import type { CachedObject } from '../cache/cached-object.js';
 import type { ChangeType } from '../cache/history.js';
 import type { Page } from '../registry/reader.js';
 import type { Shown } from './shown.js';
+import type { Asker } from '../http/turns.js';
 
 /** What a list says of itself. */
 export interface ListMeta {
@@ -23,7 +24,7 @@ export interface View {
   readonly id: string;
   readonly one: (shown: Shown) => Buffer;
   /** In pieces, some of which may be shared: do not write to them. */
-  readonly list: (page: Page, isGone: () => boolean) => Promise<Buffer[]>;
+  readonly list: (page: Page, asker: Asker) => Promise<Buffer[]>;
   /** A frame of a watch. */
   readonly event: (type: ChangeType, object: CachedObject) => Buffer;
   /** The frame of a bookmark. */

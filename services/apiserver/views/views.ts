@@ -1,7 +1,7 @@
 import { hasWireForm } from '../../machinery/codec/protobuf/wire-form.js';
 import { badRequest } from '../../machinery/meta/status.js';
 import { negotiateForm, type Form, type Offer } from '../http/negotiation.js';
-import type { Context } from '../pipeline/request.js';
+import type { Context } from '../request/request.js';
 import type { ServedResource } from '../registry/resources.js';
 import { metadataAsJson } from './metadata-json.js';
 import { objectsAsJson } from './object-json.js';
@@ -33,7 +33,8 @@ const INCLUDES: ReadonlyMap<string, IncludeObject> = new Map<string, IncludeObje
   ['Object', 'Object'],
 ]);
 
-function includeObject(query: URLSearchParams): IncludeObject {
+/** @throws {StatusError} BadRequest */
+export function includeObject(query: URLSearchParams): IncludeObject {
   const asked = query.get('includeObject') ?? '';
   const include = INCLUDES.get(asked);
   if (include !== undefined) return include;

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../machinery/meta/own.js';
 import { ReviewError } from './review-error.js';
 
 /** A JSON object as a service sent it: its members are anything. */

@@ -2,7 +2,7 @@ import { guarded, type GuardOptions } from '../../client/remote/guarded.js';
 import { openRemoteService } from '../../client/remote/open.js';
 import type { RemoteService } from '../../client/remote/types.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Log } from '../log.js';
+import type { Log } from '../../machinery/log/log.js';
 import type { AskedServiceMetrics } from '../metrics/webhook-metrics.js';
 import { Outages } from './outages.js';
 import { ReviewService } from './review-service.js';

@@ -141,6 +141,20 @@ describe('ReviewService', () => {
     });
   });
 
+  it('ends a question that nobody waits for, without a word of it', async () => {
+    const left = new AbortController();
+    const gone = new Error('gone');
+    const closed = new Promise<void>((resolve) => {
+      hook.service.answer = (_, res): void => {
+        res.on('close', resolve);
+        left.abort(gone);
+      };
+    });
+    await assert.rejects(hook.open(REVIEW).ask({}, whole, left.signal), gone);
+    await closed;
+    assert.deepEqual([hook.logged, hook.outcomes], [[], ['left']]);
+  });
+
   it('ends what is under way when the server ends, and asks nothing after that', async () => {
     const service = hook.open(REVIEW);
     const asked = new Promise<void>((resolve) => (hook.service.answer = (): void => resolve()));

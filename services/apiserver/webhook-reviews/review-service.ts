@@ -1,4 +1,5 @@
-import { isJsonObject } from '../../machinery/codec/own.js';
+import { firstOf } from '../../client/deadline/deadline.js';
+import { isJsonObject } from '../../machinery/meta/own.js';
 import type { RemoteAnswer, RemoteService } from '../../client/remote/types.js';
 import { objectAt, textAt, type Members } from './members.js';
 import type { Outages } from './outages.js';
@@ -27,17 +28,21 @@ export class ReviewService {
 
   /**
    * @param read Takes the status for what it says. What it throws ends the question.
+   * @param left Fires when nobody waits for the answer any more; that is no failure of the service.
    * @throws {ReviewError} For an answer that is not of this kind and version, that has no status, or a failure.
-   * @throws {RemoteError} When none came.
+   * @throws {RemoteError} When none came. @throws `left.reason`
    */
-  async ask<T>(spec: object, read: (status: Members) => T): Promise<T> {
-    const { kind, apiVersion, signal, outages } = this.#o;
+  async ask<T>(spec: object, read: (status: Members) => T, left?: AbortSignal): Promise<T> {
+    const { kind, apiVersion, outages } = this.#o;
+    const ends = firstOf(this.#o.signal, ...(left === undefined ? [] : [left]));
     try {
-      return read(this.#statusOf(await this.#service.post({ kind, apiVersion, spec }, signal)));
+      return read(this.#statusOf(await this.#service.post({ kind, apiVersion, spec }, ends.signal)));
     } catch (err) {
       const named = err instanceof ReviewError ? new ReviewError(`${this.#o.name}: ${err.message}`) : err;
-      if (!signal.aborted) outages.failed(named);
+      if (!ends.signal.aborted) outages.failed(named);
       throw named;
+    } finally {
+      ends.end();
     }
   }
 

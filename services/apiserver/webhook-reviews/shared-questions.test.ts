@@ -32,6 +32,62 @@ describe('SharedQuestions', () => {
     assert.equal(await second, 'x');
   });
 
+  describe('of askers who leave', () => {
+    const shared = (questions: SharedQuestions<string>, signal?: AbortSignal): Promise<string> =>
+      questions.ask(
+        'a',
+        (left) =>
+          new Promise((answer, fail) => {
+            asked.push({ key: 'a', answer, fail });
+            left.addEventListener('abort', () => fail(left.reason as Error));
+            ends.push(left);
+          }),
+        signal && { signal },
+      );
+    const gone = new Error('gone');
+    let ends: AbortSignal[];
+    beforeEach(() => (ends = []));
+
+    it('lets one go, and goes on for the others', async () => {
+      const questions = new SharedQuestions<string>();
+      const [one, other] = [new AbortController(), new AbortController()];
+      const leaves = shared(questions, one.signal);
+      const stays = [shared(questions, other.signal), shared(questions)];
+      one.abort(gone);
+      await assert.rejects(leaves, gone);
+      other.abort(gone);
+      await assert.rejects(stays[0]!, gone);
+      assert.deepEqual([asked.length, ends[0]?.aborted], [1, false]);
+      asked[0]!.answer('x');
+      assert.equal(await stays[1], 'x');
+    });
+
+    it('ends when nobody waits any more, and asks anew whoever comes then', async () => {
+      const questions = new SharedQuestions<string>(1);
+      const [one, other] = [new AbortController(), new AbortController()];
+      const leave = [shared(questions, one.signal), shared(questions, other.signal)];
+      one.abort(gone);
+      await assert.rejects(leave[0]!, gone);
+      assert.equal(ends[0]?.aborted, false);
+      other.abort(gone);
+      await assert.rejects(leave[1]!, gone);
+      assert.equal(ends[0].reason, gone);
+      const next = shared(questions);
+      assert.equal(asked.length, 2);
+      asked[1]!.answer('y');
+      assert.equal(await next, 'y');
+    });
+
+    it('does not end what has its answer', async () => {
+      const questions = new SharedQuestions<string>();
+      const asker = new AbortController();
+      const answer = shared(questions, asker.signal);
+      asked[0]!.answer('x');
+      assert.equal(await answer, 'x');
+      assert.equal(ends[0]?.aborted, false);
+    });
+  });
+
   it('asks no more than so much at a time', async () => {
     const questions = new SharedQuestions<string>(2);
     const open = [ask(questions, 'a'), ask(questions, 'b')];

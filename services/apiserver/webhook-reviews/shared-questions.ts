@@ -1,11 +1,22 @@
+import { unlessAborted } from '../../client/deadline/deadline.js';
+import type { Asker } from '../http/turns.js';
 import { ReviewError } from './review-error.js';
 
 /** Questions under way at once; each holds what it asks, and waits for seconds when the service is slow. */
 const MAX_UNDER_WAY = 4_096;
 
-/** Whoever asks what is just being asked gets the same answer. That somebody no longer waits ends it for nobody. */
+interface Question<V> {
+  readonly answer: Promise<V>;
+  readonly ends: AbortController;
+  waiting: number;
+}
+
+/**
+ * Whoever asks what is just being asked gets the same answer. Somebody who no longer waits ends it for nobody else; when
+ * nobody waits any more, it ends.
+ */
 export class SharedQuestions<V> {
-  readonly #underWay = new Map<string, Promise<V>>();
+  readonly #underWay = new Map<string, Question<V>>();
   readonly #max: number;
 
   constructor(max = MAX_UNDER_WAY) {
@@ -14,15 +25,40 @@ export class SharedQuestions<V> {
 
   /**
    * @param key Stands for all that is asked.
-   * @param ask Bounded in time by itself.
+   * @param ask Bounded in time by itself. Its signal fires when nobody waits for the answer any more.
+   * @param asker Absent: he waits to the end.
    * @throws {ReviewError} When too much is being asked. @throws What `ask` throws.
+   * @throws `asker.signal.reason` when he leaves
    */
-  ask(key: string, ask: () => Promise<V>): Promise<V> {
-    const known = this.#underWay.get(key);
-    if (known !== undefined) return known;
-    if (this.#underWay.size >= this.#max) return Promise.reject(new ReviewError('too many questions are under way'));
-    const answer = ask().finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, answer);
-    return answer;
+  async ask(key: string, ask: (signal: AbortSignal) => Promise<V>, asker?: Asker): Promise<V> {
+    const question = this.#underWay.get(key) ?? this.#begin(key, ask);
+    question.waiting++;
+    if (asker === undefined) return question.answer;
+    try {
+      return await unlessAborted(question.answer, asker.signal);
+    } finally {
+      if (--question.waiting === 0) this.#end(key, question, asker.signal.reason);
+    }
+  }
+
+  #begin(key: string, ask: (signal: AbortSignal) => Promise<V>): Question<V> {
+    if (this.#underWay.size >= this.#max) throw new ReviewError('too many questions are under way');
+    const ends = new AbortController();
+    const question: Question<V> = { answer: ask(ends.signal), ends, waiting: 0 };
+    const forget = (): void => this.#forget(key, question);
+    question.answer.then(forget, forget);
+    this.#underWay.set(key, question);
+    return question;
+  }
+
+  /** Whoever asks from here on asks anew. */
+  #end(key: string, question: Question<V>, reason: unknown): void {
+    if (this.#underWay.get(key) !== question) return; // it has its answer
+    this.#forget(key, question);
+    question.ends.abort(reason);
+  }
+
+  #forget(key: string, question: Question<V>): void {
+    if (this.#underWay.get(key) === question) this.#underWay.delete(key);
   }
 }

@@ -26,6 +26,18 @@ export function deadline(ms: number, outer: AbortSignal, late: () => Error): Dea
   };
 }
 
+/** A signal that fires when one of these does, with its reason. To be ended, as a deadline is. */
+export function firstOf(...signals: readonly AbortSignal[]): Pick<Deadline, 'signal' | 'end'> {
+  const controller = new AbortController();
+  const forgets = signals.map((signal) => onAbort(signal, () => controller.abort(signal.reason)));
+  return {
+    signal: controller.signal,
+    end: () => {
+      for (const forget of forgets) forget();
+    },
+  };
+}
+
 /** Calls back when a signal fires, or has fired already. @returns Ends that. */
 function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {

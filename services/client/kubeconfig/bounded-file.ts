@@ -55,14 +55,16 @@ export async function readBoundedLater(path: string, maxBytes = MAX_FILE_BYTES):
 const tooLong = (path: string, maxBytes: number): ClientConfigError =>
   new ClientConfigError(`${path}: is longer than ${maxBytes} bytes`);
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read',
-  EISDIR: 'is a directory',
-};
+const REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    ENOENT: 'does not exist',
+    EACCES: 'may not be read',
+    EISDIR: 'is a directory',
+  }),
+);
 
 function unreadable(path: string, err: unknown): ClientConfigError {
   if (err instanceof ClientConfigError) return err;
   const code = err instanceof Error && 'code' in err ? String(err.code) : '';
-  return new ClientConfigError(`${path}: ${REASONS[code] ?? `cannot be read (${code})`}`, { cause: err });
+  return new ClientConfigError(`${path}: ${REASONS.get(code) ?? `cannot be read (${code})`}`, { cause: err });
 }

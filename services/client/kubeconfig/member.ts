@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../machinery/meta/own.js';
 
 /** A client configuration file, or one that it names, that cannot be used. One line that holds no secret. */
 export class ClientConfigError extends Error {

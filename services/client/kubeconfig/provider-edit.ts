@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Node, Pair, YAMLMap } from 'yaml';
-import { getOwn, isJsonObject, setOwn } from '../../machinery/codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../../machinery/meta/own.js';
 import { ClientConfigError } from './member.js';
 import { parseConfigText, yamlParser } from './parse.js';
 

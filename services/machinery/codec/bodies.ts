@@ -1,6 +1,7 @@
 import type { Json } from '../meta/object.js';
 import { duplicateMembers } from './duplicates.js';
 import type { BodyLimits } from './json.js';
+import { noteLiterals } from '../schema/literals.js';
 import { parseJson } from './json.js';
 import { parseYaml } from './yaml.js';
 
@@ -9,12 +10,24 @@ import { parseYaml } from './yaml.js';
  *
  * @param duplicates Takes the paths of members that the text names twice; without it nobody looks for them in JSON, and
  * YAML refuses them.
+ * @param literals Takes how numbers with a fraction or an exponent are written in JSON; in YAML `1.0` is an integer.
  */
-export type BodyDecoder = (bytes: Buffer, limits?: BodyLimits, duplicates?: string[]) => Json | Promise<Json>;
+export type BodyDecoder = (
+  bytes: Buffer,
+  limits?: BodyLimits,
+  duplicates?: string[],
+  literals?: Map<string, string>,
+) => Json | Promise<Json>;
 
 /** JSON, where the last of several members of one name counts. */
-export const decodeJson = (bytes: Buffer, limits?: BodyLimits, duplicates?: string[]): Json => {
+export const decodeJson = (
+  bytes: Buffer,
+  limits?: BodyLimits,
+  duplicates?: string[],
+  literals?: Map<string, string>,
+): Json => {
   const parsed = parseJson(bytes, limits);
+  if (literals !== undefined) noteLiterals(bytes, literals);
   duplicates?.push(...duplicateMembers(bytes, parsed));
   return parsed;
 };

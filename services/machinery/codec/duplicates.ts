@@ -1,5 +1,5 @@
 import type { Json } from '../meta/object.js';
-import { isJsonObject } from './own.js';
+import { isJsonObject } from '../meta/own.js';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

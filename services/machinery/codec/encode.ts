@@ -1,5 +1,5 @@
 import type { ApiObject, ObjectMeta } from '../meta/object.js';
-import { getOwn, setOwn } from './own.js';
+import { getOwn, setOwn } from '../meta/own.js';
 
 /*
  * The form of stored bytes: compact JSON that starts with

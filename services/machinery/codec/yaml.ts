@@ -6,7 +6,8 @@ import { badRequest } from '../meta/status.js';
 import type { BodyLimits } from './json.js';
 import { MOST_DUPLICATES, duplicateMembers, shownPath } from './duplicates.js';
 import { BODY_LIMITS, decodeText, parseJson, tooDeep } from './json.js';
-import { setOwn } from './own.js';
+import { setOwn } from '../meta/own.js';
+import { YamlThread } from './yaml-thread.js';
 
 /** Aliases in a body, and the values that come out once they are followed: small texts can stand for huge documents. */
 const MOST_ALIASES = 100;
@@ -43,8 +44,14 @@ export function parseYaml(
 
 const parseRealYaml = async (bytes: Buffer, limits: BodyLimits, duplicates: string[] | undefined): Promise<Json> => {
   const text = decodeText(bytes, Math.min(limits.maxBytes, limits.maxYamlBytes));
+  if (bytes.length > IN_PLACE_BYTES) return thread.parse(text, limits.maxDepth, limits.maxBytes, duplicates);
   return parseYamlText(await import('yaml'), text, limits.maxDepth, duplicates);
 };
+
+/** A text up to this length is parsed where it is, in some 20 ms at most; longer ones in a thread of their own. */
+const IN_PLACE_BYTES = 8 * 1024;
+/** One for the process: the parser takes a processor. */
+const thread = new YamlThread();
 
 /**
  * The same for text of bounded length, and for those who have the parser already, as what is read before a process

@@ -32,14 +32,16 @@ export type ComputationName = keyof typeof COMPUTATIONS;
 
 /** Canonical texts of amounts that are no multiple of a thousandth. */
 const BELOW_MILLI = /^(-?)(\d+)(?:([nu])|e-([69]))$/;
-const PER_MILLI: Readonly<Record<string, bigint>> = { n: 1_000_000n, 9: 1_000_000n, u: 1_000n, 6: 1_000n };
+const PER_MILLI: ReadonlyMap<string, bigint> = new Map(
+  Object.entries<bigint>({ n: 1_000_000n, 9: 1_000_000n, u: 1_000n, 6: 1_000n }),
+);
 
 /** A canonical quantity, rounded away from zero to the next thousandth. */
 export function roundedToMilli(quantity: string): string {
   const match = BELOW_MILLI.exec(quantity);
   if (match === null) return quantity;
   const [, sign = '', digits = '', suffix, exponent] = match;
-  const divisor = PER_MILLI[suffix ?? exponent ?? ''] ?? 1n;
+  const divisor = PER_MILLI.get(suffix ?? exponent ?? '') ?? 1n;
   const milli = (BigInt(digits) + divisor - 1n) / divisor;
   return canonicalQuantity(`${sign}${milli}${exponent === undefined ? 'm' : 'e-3'}`) ?? quantity;
 }

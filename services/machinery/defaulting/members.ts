@@ -1,4 +1,4 @@
-import { setOwn } from '../codec/own.js';
+import { setOwn } from '../meta/own.js';
 
 /** A decoded object of a declared type, or a map. */
 export type Members = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { getOwn, setOwn } from '../codec/own.js';
+import { getOwn, setOwn } from '../meta/own.js';
 import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
 import { flattenedFields } from '../types/flattened.js';
 import type { Members, Order } from './members.js';

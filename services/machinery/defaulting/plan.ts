@@ -1,4 +1,4 @@
-import { setOwn } from '../codec/own.js';
+import { setOwn } from '../meta/own.js';
 import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
 import { flattenedFields } from '../types/flattened.js';
 import type { Action } from './actions.js';

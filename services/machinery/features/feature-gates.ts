@@ -27,7 +27,7 @@ export function featureGates(
   const warnings: string[] = [];
   for (const [name, text] of asked) {
     const value = readValue(name, text);
-    const stage = Object.hasOwn(ALL_OF, name) ? ALL_OF[name] : undefined;
+    const stage = ALL_OF.get(name);
     if (stage !== undefined) {
       ofStage.set(stage, value);
       continue;

@@ -51,4 +51,6 @@ export const GATES = {
 export type GateName = keyof typeof GATES;
 
 /** Gates for all features of a stage that are not named themselves. */
-export const ALL_OF: Readonly<Record<string, Stage>> = { AllAlpha: 'alpha', AllBeta: 'beta' };
+export const ALL_OF: ReadonlyMap<string, Stage> = new Map(
+  Object.entries<Stage>({ AllAlpha: 'alpha', AllBeta: 'beta' }),
+);

@@ -114,7 +114,9 @@ function readBool(flag: Flag, text: string): boolean {
 
 const readInt = (text: string): number => (/^-?\d{1,15}$/.test(text) ? Number(text) : NaN);
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNITS_MS: ReadonlyMap<string, number> = new Map(
+  Object.entries<number>({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }),
+);
 
 /** `1h30m` in milliseconds; NaN when it is none. */
 export function parseDuration(text: string): number {
@@ -122,7 +124,7 @@ export function parseDuration(text: string): number {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(text)) return NaN;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
-    total += Number(amount) * (UNITS_MS[unit ?? ''] ?? NaN);
+    total += Number(amount) * (UNITS_MS.get(unit ?? '') ?? NaN);
   }
   return total;
 }

@@ -214,7 +214,7 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const lines = errors.map((e) => `${e.field}: ${e.message}`);
+  const lines = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))]; // each once, where causes may repeat
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const label = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   return new StatusError('Invalid', `${label} "${name}" is invalid: ${list}`, {

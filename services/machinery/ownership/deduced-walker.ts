@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 import { LEAF, SELF, type FieldsTree } from './fields-tree.js';
 import { atomicWalker, scalarWalker } from './leaf-walker.js';
 import { StructWalker } from './struct-walker.js';

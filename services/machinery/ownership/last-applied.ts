@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 import type { ApiObject, JsonObject } from '../meta/object.js';
 import { NO_FIELDS, difference, type FieldsTree } from './fields-tree.js';
 import type { ObjectWalker } from './object-walker.js';

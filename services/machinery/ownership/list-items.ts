@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import { keyElement, valueElement } from './path-element.js';
 import type { ListKey } from './shape.js';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 import type { FieldsTree, TreeDraft } from './fields-tree.js';
 import { inOrder, isLeaf, joinNodes, LEAF, NO_FIELDS, SELF } from './fields-tree.js';
 import { canonicalElement, UNKNOWN_ELEMENT } from './path-element.js';

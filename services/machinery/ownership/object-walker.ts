@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../codec/own.js';
+import { getOwn, isJsonObject } from '../meta/own.js';
 import { badRequest } from '../meta/status.js';
 import { difference, NO_FIELDS, type FieldsTree } from './fields-tree.js';
 import { printPath } from './path-element.js';

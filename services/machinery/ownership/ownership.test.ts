@@ -499,6 +499,14 @@ describe('Ownership.apply()', () => {
     );
   });
 
+  it('refuses an item without a key that may be absent', () => {
+    const s = new Scene('core/v1.ServiceAccount');
+    assert.throws(
+      () => s.apply('one', { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, secrets: [{}] }),
+      /\.secrets: element 0: associative list with keys has an element that omits key field "name" \(and doesn't have default value\)$/,
+    );
+  });
+
   const refused: Readonly<Record<string, readonly [object, RegExp]>> = {
     'two items with one key': [
       { spec: { containers: [{ name: 'c' }, { name: 'c' }] } },
@@ -512,9 +520,9 @@ describe('Ownership.apply()', () => {
       { metadata: { name: 'p', finalizers: ['x', 'x'] } },
       /\.metadata\.finalizers: duplicate entries for key \[="x"\]$/,
     ],
-    'an item without its key': [
-      { spec: { containers: [{ name: 'c' }, { image: 'i' }] } },
-      /\.spec\.containers: element 1: associative list with keys has an element that omits key field "name" \(and doesn't have default value\)$/,
+    'two items without the key that is always there': [
+      { spec: { containers: [{ image: 'c' }, { image: 'i' }] } },
+      /\.spec\.containers: duplicate entries for key \[name=""\]$/,
     ],
     'an item that is null': [{ spec: { containers: [null] } }, /element 0: .* may not have a null element$/],
     'an item that is no object': [{ spec: { containers: ['c'] } }, /element 0: .* may not have non-map elements$/],

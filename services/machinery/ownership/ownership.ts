@@ -1,8 +1,9 @@
-import { getOwn, isJsonObject } from '../codec/own.js';
+import { getOwn, isJsonObject } from '../meta/own.js';
 import type { ApiObject, JsonObject } from '../meta/object.js';
 import { badRequest } from '../meta/status.js';
 import { decodeObject } from '../schema/decode.js';
 import type { TypeDeclaration } from '../types/declarations.js';
+import { done, type Work } from '../work/work.js';
 import { capUpdaters } from './cap.js';
 import { applyConflict, type Contest } from './conflicts.js';
 import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
@@ -41,7 +42,7 @@ export interface ApplyOptions {
   /** Take contested fields from their owners instead of failing. */
   readonly force: boolean;
   /** Decodes and defaults a merged object, so that `1000m` and `1` are the same. */
-  readonly normalise: (object: unknown) => ApiObject;
+  readonly normalise: (object: unknown) => Work<ApiObject>;
 }
 
 export interface Applied {
@@ -85,10 +86,11 @@ export class Ownership {
    * @param next What is about to be stored, in the request's version.
    * @returns The very list `write.managers` when no record changed.
    */
-  update(write: Write, next: ApiObject): readonly ManagedFieldsEntry[] {
+  *update(write: Write, next: ApiObject): Work<readonly ManagedFieldsEntry[]> {
     const walker = this.#walker(write.typeKey);
     const changes = walker.diff(write.live, next);
     if (isUnchanged(changes)) return write.managers;
+    yield;
     const views = this.#views(write, next, changes);
     const writer = entryFor(write, 'Update', changes.changed);
     let before: ManagedFieldsEntry | undefined;
@@ -96,9 +98,12 @@ export class Ownership {
     for (const entry of write.managers) {
       if (isSameWriter(entry, writer)) before = entry;
       else keep(after, entry, left(entry, views));
+      yield;
     }
     const had = before && left(before, views);
+    yield;
     const now = had === undefined ? writer : { ...writer, fieldsV1: union(had, changes.changed) };
+    yield;
     // Who gives an own field another value has written, though the set stays: `time` tells of the last write.
     keepOwn(after, isEmpty(changes.changed) ? before : undefined, now);
     return settled(write.managers, capUpdaters(after));
@@ -114,19 +119,26 @@ export class Ownership {
    * @throws {StatusError} Conflict when other managers own what would change, and `force` is not set; BadRequest when
    * the configuration cannot be applied; whatever `normalise` throws.
    */
-  apply(write: Write, config: JsonObject, o: ApplyOptions): Applied {
+  *apply(write: Write, config: JsonObject, o: ApplyOptions): Work<Applied> {
     checkConfig(write, config);
     const walker = this.#walker(write.typeKey);
     const fields = walker.applied(config);
+    yield;
     const writer = entryFor(write, 'Apply', fields);
     const records = this.#recordsBefore(write, walker);
+    yield;
     const before = records.find((entry) => isSameWriter(entry, writer));
     const others = records.filter((entry) => entry !== before);
     const last = before === undefined ? NO_FIELDS : walker.lift(before.fieldsV1);
-    const { object, views } = this.#nextState(write, others, { config, fields, last, normalise: o.normalise });
+    const { object, views } = yield* this.#nextState(write, others, { config, fields, last, normalise: o.normalise });
+    yield;
     if (!o.force) this.#refuseContests(write, contests(write, others, fields, views), walker, o);
     const after: ManagedFieldsEntry[] = [];
-    for (const entry of others) keep(after, entry, left(entry, views));
+    for (const entry of others) {
+      yield;
+      keep(after, entry, left(entry, views));
+    }
+    yield;
     keepOwn(after, before, writer);
     return { object: this.#takenOver(write, object, config), managers: settled(write.managers, after) };
   }
@@ -138,25 +150,31 @@ export class Ownership {
     return isEmpty(changed) ? [] : [entryFor({ ...write, manager: BEFORE_FIRST_APPLY }, 'Update', changed)];
   }
 
-  #nextState(write: Write, others: readonly ManagedFieldsEntry[], o: Configuration): NextState {
+  *#nextState(write: Write, others: readonly ManagedFieldsEntry[], o: Configuration): Work<NextState> {
     const walker = this.#walker(write.typeKey);
-    const stateOf = (object: ApiObject): NextState => {
-      return { object, views: this.#views(write, object, walker.diff(write.live, object)) };
+    const stateOf = function* (state: unknown): Work<NextState> {
+      const object = yield* o.normalise(state);
+      yield;
+      return { object, views: viewsOf(object, walker.diff(write.live, object)) };
     };
+    const viewsOf = (object: ApiObject, changes: Changes): Views => this.#views(write, object, changes);
     const merged = walker.merge(write.live, o.config);
+    yield;
     const dropped = difference(o.last, o.fields);
     const pruned = isEmpty(dropped) ? merged : walker.prune(merged, dropped, keptBy(others, o.fields, walker));
-    const state = stateOf(o.normalise(pruned));
+    yield;
+    const state = yield* stateOf(pruned);
+    yield;
     // Paths of another version protect what has the same path here. Where that was not enough, nothing is taken out.
     const isTooMuch = pruned !== merged && others.some((entry) => losesElsewhere(write, entry, state.views));
-    return isTooMuch ? stateOf(o.normalise(merged)) : state;
+    return isTooMuch ? yield* stateOf(merged) : state;
   }
 
   /** @throws {StatusError} Conflict, unless the contested fields were the manager's own before there were records. */
   #refuseContests({ manager, live }: Write, found: readonly Contest[], walker: ObjectWalker, o: ApplyOptions): void {
     if (found.length === 0) return;
     const lastApplied = this.#lastApplied?.isOf(manager) === true ? this.#lastApplied : undefined;
-    const own = live && lastApplied?.fieldsOf(walker, live, o.normalise);
+    const own = live && lastApplied?.fieldsOf(walker, live, (it) => done(o.normalise(it)));
     const contested = own === undefined ? found : found.flatMap((it) => reduced(it, own));
     if (contested.length > 0) throw applyConflict(contested);
   }
@@ -208,7 +226,7 @@ interface Configuration {
   readonly fields: FieldsTree;
   /** What the applier set the last time. */
   readonly last: FieldsTree;
-  readonly normalise: (object: unknown) => ApiObject;
+  readonly normalise: (object: unknown) => Work<ApiObject>;
 }
 
 function checkConfig({ apiVersion }: Write, config: JsonObject): void {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 
 /** What a path element is, by its first letter. */
 export const FIELD = 'f:';

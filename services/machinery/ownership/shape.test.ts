@@ -8,6 +8,8 @@ const item: TypeDeclaration = {
     { name: 'name', type: 'string' },
     { name: 'port', type: 'int32' },
     { name: 'protocol', type: 'string', default: 'TCP' },
+    { name: 'level', type: 'int32', alwaysEmit: true },
+    { name: 'host', type: 'string', alwaysEmit: true, nullable: true },
   ],
 };
 const whole: TypeDeclaration = { ...item, structType: 'atomic' };
@@ -70,12 +72,14 @@ describe('DeclaredShapes', () => {
       type: 'core/v1.Item',
       list: true,
       listType: 'map',
-      listMapKeys: ['port', 'protocol', 'name'],
+      listMapKeys: ['port', 'protocol', 'name', 'level', 'host'],
     });
     assert.deepEqual(shape?.kind === 'list-map' && shape.keys, [
       { name: 'port', zero: 0 },
       { name: 'protocol', default: 'TCP', zero: '' },
       { name: 'name', zero: '' },
+      { name: 'level', default: 0, zero: 0 },
+      { name: 'host', zero: '' },
     ]);
   });
 
@@ -123,5 +127,15 @@ describe('DeclaredShapes', () => {
     };
     for (const [key, declaration] of catalog.types) if (declaration.kind === true) visit(shapes.object(key));
     assert.ok(seen.size > 1000);
+  });
+
+  it('gives an item one owner where its type is atomic', () => {
+    for (const [type, kind] of [
+      ['core/v1.Item', 'struct'],
+      ['core/v1.Whole', 'atomic'],
+    ] as const) {
+      const shape = shapeOf({ type, list: true, listType: 'map', listMapKeys: ['name'] });
+      assert.equal(shape?.kind === 'list-map' ? shape.items.kind : undefined, kind);
+    }
   });
 });

@@ -50,7 +50,9 @@ const OWNERLESS_METADATA = new Set([
   'resourceVersion',
   'managedFields',
 ]);
-const ZEROS: Readonly<Record<string, unknown>> = { string: '', bool: false, int32: 0, int64: 0 };
+const ZEROS: ReadonlyMap<string, unknown> = new Map(
+  Object.entries<unknown>({ string: '', bool: false, int32: 0, int64: 0 }),
+);
 
 /** A whole object of that shape: what says which object it is, and what only the server writes, has no owner. */
 export function objectShape(shape: StructShape): StructShape {
@@ -133,7 +135,9 @@ export class DeclaredShapes {
     const items = this.#type(field.type);
     const keys = listKeys(field);
     if (items.kind === 'struct') {
-      return keys === undefined ? ATOMIC : { kind: 'list-map', keys: this.#keys(field.type, keys), items };
+      if (keys === undefined) return ATOMIC;
+      const isWhole = this.#declaration(field.type).structType === 'atomic';
+      return { kind: 'list-map', keys: this.#keys(field.type, keys), items: isWhole ? ATOMIC : items };
     }
     return items.kind === 'scalar' && isSet(field) ? { kind: 'list-set' } : ATOMIC;
   }
@@ -142,11 +146,16 @@ export class DeclaredShapes {
     const fields = new Map(this.#flattened(this.#declaration(type)).map((field) => [field.name, field]));
     return names.map((name) => {
       const field = fields.get(name);
-      const zero = ZEROS[field?.type ?? ''] ?? null;
-      return field?.default === undefined ? { name, zero } : { name, default: field.default, zero };
+      const zero = ZEROS.get(field?.type ?? '') ?? null;
+      const byDefault = field?.default ?? (isAlwaysThere(field) ? zero : undefined);
+      return byDefault === undefined ? { name, zero } : { name, default: byDefault, zero };
     });
   }
 }
+
+/** Such a member has a value in every object: who leaves it out means the zero of its type. */
+const isAlwaysThere = (field: FieldDeclaration | undefined): boolean =>
+  field?.alwaysEmit === true && field.nullable !== true;
 
 /** The older marker, where there is none of the new ones. */
 const isMerged = ({ listType, patchStrategy }: FieldDeclaration): boolean =>

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import { inOrder, isLeaf, isMember, LEAF, mapChildren, SELF, type FieldsTree, type TreeDraft } from './fields-tree.js';
 import { diffLeaves, scalarWalker } from './leaf-walker.js';
 import { FIELD } from './path-element.js';

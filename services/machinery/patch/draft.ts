@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import type { Json } from '../meta/object.js';
 
 /** An operation that is well-formed and does not fit the document. */
@@ -21,7 +21,7 @@ const INDEX = /^(?:0|[1-9]\d{0,15})$/;
 export class Draft {
   #root: Json;
   /** Containers that nobody else sees, and that may be changed in place. */
-  #owned = new WeakSet<object>();
+  readonly #owned = new WeakSet<object>();
   #moved = 0;
 
   constructor(document: Json) {
@@ -37,12 +37,6 @@ export class Draft {
     let node: Json | undefined = this.#root;
     for (const key of path) node = child(node, key);
     return node;
-  }
-
-  /** A value that stands in two places from now on: neither may change with the other. */
-  share(path: Path): Json | undefined {
-    this.#owned = new WeakSet();
-    return this.get(path);
   }
 
   add(path: Path, value: Json): void {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 
 /** Whether two JSON values are the same; the order of members does not count. O(smaller value). */
 export function jsonEqual(a: unknown, b: unknown): boolean {

@@ -1,7 +1,8 @@
 import { Pointer } from 'rfc6902';
-import { getOwn, isJsonObject } from '../codec/own.js';
+import { getOwn, isJsonObject } from '../meta/own.js';
 import type { Json } from '../meta/object.js';
 import { StatusError, badRequest } from '../meta/status.js';
+import type { Work } from '../work/work.js';
 import type { Path } from './draft.js';
 import { DoesNotApply, Draft, missing, shownPath } from './draft.js';
 import { jsonEqual } from './json-equal.js';
@@ -53,7 +54,7 @@ const ACTS: ReadonlyMap<unknown, Act> = new Map<string, Act>([
  * @throws {StatusError} BadRequest for what is no patch; RequestEntityTooLarge for too many operations; Invalid when an
  * operation does not apply, with the reason as its cause.
  */
-export function applyJsonPatch(document: Json, patch: unknown): Json {
+export function* applyJsonPatch(document: Json, patch: unknown): Work<Json> {
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: it is not a list of operations');
   if (patch.length > MAX_OPERATIONS) {
     throw new StatusError(
@@ -61,7 +62,11 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
       `Request entity is too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     );
   }
-  const steps = patch.map(parseStep);
+  const steps: Step[] = [];
+  for (const [i, given] of patch.entries()) {
+    steps.push(parseStep(given, i));
+    yield;
+  }
   const run: Run = { draft: new Draft(document), copied: 0 };
   for (const [i, { act, operation }] of steps.entries()) {
     try {
@@ -69,11 +74,17 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
     } catch (err) {
       throw err instanceof DoesNotApply ? unprocessable(i, err) : err;
     }
+    yield;
   }
   return run.draft.document;
 }
 
-function parseStep(given: unknown, i: number): { readonly act: Act; readonly operation: Operation } {
+interface Step {
+  readonly act: Act;
+  readonly operation: Operation;
+}
+
+function parseStep(given: unknown, i: number): Step {
   const refused = (why: string): StatusError => badRequest(`error decoding patch: operation ${i} ${why}`);
   if (!isJsonObject(given)) throw refused('is not an object');
   const act = ACTS.get(getOwn(given, 'op'));
@@ -108,15 +119,16 @@ function move({ draft }: Run, { from, path }: Operation): void {
 }
 
 function copy(run: Run, { from, path }: Operation): void {
-  const value = run.draft.share(from);
+  const value = run.draft.get(from);
   if (value === undefined) throw missing(from);
-  run.copied += JSON.stringify(value).length;
+  const text = JSON.stringify(value);
+  run.copied += text.length;
   if (run.copied > MAX_COPIED) {
     throw new DoesNotApply(
       `Unable to complete the copy, the accumulated size increase of copy is ${run.copied}, exceeding the limit ${MAX_COPIED}`,
     );
   }
-  run.draft.add(path, value);
+  run.draft.add(path, JSON.parse(text) as Json); // neither of the two changes with the other
 }
 
 /** Absent and null pass for the same, which is how a patch asks that something is not there yet. */

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import type { Json, JsonObject } from '../meta/object.js';
 import { badRequest } from '../meta/status.js';
 

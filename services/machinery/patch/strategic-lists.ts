@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../codec/own.js';
+import { getOwn, isJsonObject } from '../meta/own.js';
 import type { Json, JsonObject } from '../meta/object.js';
 import { refused } from './strategic-errors.js';
 

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject, setOwn } from '../codec/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import type { Json, JsonObject } from '../meta/object.js';
 import type { TypeDeclaration } from '../types/declarations.js';
 import { applyMergePatch } from './merge-patch.js';

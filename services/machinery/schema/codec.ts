@@ -8,6 +8,8 @@ export interface Codec {
   readonly isZero: (value: unknown) => boolean;
   /** The value that is written where nothing was said and the member must be there; fresh at every call. */
   readonly zero: () => unknown;
+  /** The value of a null in a list or a map where that is another than `zero`: there an element has to be something. */
+  readonly nullElement?: () => unknown;
   /** The type as messages name it. */
   readonly type: string;
 }

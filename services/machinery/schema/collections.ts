@@ -1,4 +1,4 @@
-import { isJsonObject, setOwn } from '../codec/own.js';
+import { isJsonObject, setOwn } from '../meta/own.js';
 import type { Codec } from './codec.js';
 import { nothing } from './codec.js';
 import type { Trail } from './trail.js';
@@ -6,11 +6,11 @@ import type { Trail } from './trail.js';
 /** No client has longer keys; they are shown in messages, compared and sorted. */
 const MAX_KEY_LENGTH = 64 * 1024;
 
-/** A list; a null element is the zero of its type. */
+/** A list; a null element is the one that its type gives for null. */
 export function listOf(element: () => Codec): Codec {
   return {
     decode(value, trail) {
-      const { decode, zero, type } = element();
+      const { decode, zero, nullElement = zero, type } = element();
       if (!Array.isArray(value)) throw trail.mismatch(value, `[]${type}`);
       const { steps } = trail;
       const depth = ++trail.depth;
@@ -18,7 +18,7 @@ export function listOf(element: () => Codec): Codec {
       for (let i = 0; i < value.length; i++) {
         const item: unknown = value[i];
         steps[depth] = i;
-        out[i] = item === null ? zero() : decode(item, trail);
+        out[i] = item === null ? nullElement() : decode(item, trail);
       }
       trail.depth--;
       return out;
@@ -34,12 +34,12 @@ export function listOf(element: () => Codec): Codec {
 /**
  * A map with keys of the client's choice, which come out sorted, so that equal maps are written alike. (Keys that look
  * like array indices come first, in numeric order: a property of the language, and as good an order.) A null value is
- * the zero of its type.
+ * the one that its type gives for null.
  */
 export function mapOf(element: () => Codec): Codec {
   return {
     decode(value, trail) {
-      const { decode, zero, type } = element();
+      const { decode, zero, nullElement = zero, type } = element();
       if (!isJsonObject(value)) throw trail.mismatch(value, `map[string]${type}`);
       const { steps } = trail;
       const depth = ++trail.depth;
@@ -47,7 +47,7 @@ export function mapOf(element: () => Codec): Codec {
       for (const key of sortedKeys(value, trail)) {
         const item = value[key];
         steps[depth] = { mapKey: key };
-        setOwn(out, key, item === null ? zero() : decode(item, trail));
+        setOwn(out, key, item === null ? nullElement() : decode(item, trail));
       }
       trail.depth--;
       return out;

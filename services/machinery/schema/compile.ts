@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/own.js';
+import { isJsonObject } from '../meta/own.js';
 import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
 import type { Codec } from './codec.js';
 import { never, nothing } from './codec.js';

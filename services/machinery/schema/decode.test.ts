@@ -118,9 +118,36 @@ describe('decodeObject()', () => {
     assert.equal(text(declared, { l: ['a', null], m: { x: null } }), '{"l":["a",""],"m":{"x":"0"}}');
   });
 
+  it('takes null elements of bytes for no bytes, though members of bytes are null where they say nothing', () => {
+    const declared = withFields(
+      { name: 'b', type: 'bytes', alwaysEmit: true },
+      { name: 'l', type: 'bytes', list: true },
+      { name: 'm', type: 'bytes', map: true },
+    );
+    assert.equal(
+      text(declared, { b: null, l: [null, 'YQ=='], m: { x: null } }),
+      '{"b":null,"l":["","YQ=="],"m":{"x":""}}',
+    );
+  });
+
   it('takes raw JSON over with its nulls and its order', () => {
     const declared = withFields({ name: 'r', type: 'rawJSON' });
     assert.equal(text(declared, { r: { b: null, a: [] } }), '{"r":{"b":null,"a":[]}}');
+  });
+
+  it('refuses raw JSON with integers that numbers do not keep, however deep', () => {
+    const declared = withFields({ name: 'r', type: 'rawJSON' }, { name: 'l', type: 'rawJSON', list: true });
+    for (const number of ['9007199254740993', '-9223372036854775808', '18446744073709551615']) {
+      for (const shown of [number, `{"a":[{"b":${number}}]}`, `[1,${number}]`]) {
+        assert.match(
+          refusal(declared, { r: JSON.parse(shown) as unknown }),
+          /cannot unmarshal number into Go struct field T\.r of type runtime\.RawExtension: integers beyond .* are not kept/,
+        );
+        assert.match(refusal(declared, { l: [JSON.parse(shown) as unknown] }), /T\.l of type runtime\.RawExtension/);
+      }
+    }
+    const kept = { r: { a: [9007199254740991, -9007199254740991, 0.1, 1e300], b: '9007199254740993' } };
+    assert.equal(text(declared, kept), JSON.stringify(kept));
   });
 
   it('reads named scalars, named lists and recursive types', () => {
@@ -193,7 +220,42 @@ describe('decodeObject()', () => {
         /number 2147483648 into Go struct field DeploymentSpec\.spec\.replicas of type int32/,
       );
       assert.match(told({ spec: { replicas: 1.5 } }, 'apps/v1.Deployment'), /number 1\.5 into/);
-      assert.match(told({ spec: { activeDeadlineSeconds: 2 ** 53 } }), /of type int64/);
+    });
+
+    it('name numbers that are integers, but are not written like one', () => {
+      const declared = withFields(
+        { name: 'i', type: 'int32' },
+        { name: 'm', type: 'intOrString', map: true },
+        { name: 'd', type: 'double' },
+        { name: 'q', type: 'quantity', list: true },
+      );
+      const read = (value: object, key: string, literal: string): unknown =>
+        decodeObject(declared, 'x/v1.T', value, { literals: new Map([[key, literal]]) }).value;
+      assert.throws(() => read({ i: 1 }, '["i"]', '1.0'), /number 1\.0 into Go struct field T\.i of type int32$/);
+      assert.throws(() => read({ m: { 'a.b': 1 } }, '["m","a.b"]', '1e0'), /number 1e0 into .* T\.m of type int32$/);
+      assert.deepEqual(read({ d: 1, i: 2 }, '["d"]', '1.0'), { i: 2, d: 1 });
+      assert.deepEqual(read({ q: ['1', 2e3] }, '["q",1]', '2e3'), { q: ['1', '2e3'] });
+      assert.deepEqual(read({ q: [2e17] }, '["q",0]', '2e17'), { q: ['200e15'] });
+    });
+
+    it('say of integers that numbers do not keep that they are not kept', () => {
+      const integer = (text: string): unknown => JSON.parse(`{"spec":{"activeDeadlineSeconds":${text}}}`);
+      for (const text of ['9007199254740993', '-9007199254740992', '9223372036854775807', '18446744073709551616']) {
+        assert.match(
+          told(integer(text)),
+          /cannot unmarshal number into Go struct field PodSpec\.spec\.activeDeadlineSeconds of type int64: integers beyond 9007199254740991 are not kept exactly$/,
+        );
+      }
+      assert.match(told(integer('1e30')), /number 1e\+30 into Go struct field .* of type int64$/);
+      for (const text of ['9007199254740991', '-9007199254740991']) {
+        const pod = decodeObject(catalog.types, 'core/v1.Pod', integer(text)).value as { spec: object };
+        assert.deepEqual(pod.spec, { containers: null, activeDeadlineSeconds: Number(text) });
+      }
+      const quota = JSON.parse('{"spec":{"hard":{"cpu":9007199254740993}}}') as unknown;
+      assert.match(
+        told(quota, 'core/v1.ResourceQuota'),
+        /spec\.hard\.cpu: integers beyond .* write the quantity as a string$/,
+      );
     });
 
     it('name the place of a malformed text', () => {

@@ -1,3 +1,4 @@
+import type { Literals } from './literals.js';
 import { StatusError, badRequest } from '../meta/status.js';
 import type { TypeDeclaration } from '../types/declarations.js';
 import { Compiler } from './compile.js';
@@ -6,6 +7,8 @@ import { Trail } from './trail.js';
 export interface DecodeOptions {
   /** Most unknown members to report; the rest is dropped in silence. */
   readonly maxUnknown?: number;
+  /** How the text wrote its numbers: `1.0` is no integer. */
+  readonly literals?: Literals | undefined;
 }
 
 export interface Decoded {
@@ -34,14 +37,14 @@ export function decodeObject(
   types: ReadonlyMap<string, TypeDeclaration>,
   typeKey: string,
   value: unknown,
-  { maxUnknown = MAX_UNKNOWN }: DecodeOptions = {},
+  { maxUnknown = MAX_UNKNOWN, literals }: DecodeOptions = {},
 ): Decoded {
   let compiler = compilers.get(types);
   if (compiler === undefined) {
     compiler = new Compiler(types);
     compilers.set(types, compiler);
   }
-  const trail = new Trail(maxUnknown);
+  const trail = new Trail(maxUnknown, literals);
   try {
     return { value: compiler.root(typeKey).decode(value, trail), unknown: trail.unknown };
   } catch (err) {

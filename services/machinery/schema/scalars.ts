@@ -4,7 +4,7 @@ import { never, nothing } from './codec.js';
 import { canonicalQuantity } from './quantity.js';
 import { canonicalTime } from './times.js';
 import type { Trail } from './trail.js';
-import { quoted } from './trail.js';
+import { NOT_EXACT, quoted } from './trail.js';
 
 function stringOf(value: unknown, trail: Trail): string {
   if (typeof value !== 'string') throw trail.mismatch(value, 'string');
@@ -29,6 +29,7 @@ function integer(type: string, least: number, most: number): Codec {
       if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
         throw trail.mismatch(value, type);
       }
+      if (trail.literal !== undefined) throw trail.mismatch(value, type);
       return value;
     },
     isZero: (v) => v === 0,
@@ -38,8 +39,22 @@ function integer(type: string, least: number, most: number): Codec {
 }
 
 const int32 = integer('int32', -(2 ** 31), 2 ** 31 - 1);
-/** Numbers beyond 2^53 have lost their last digits by the time they are here: refused rather than stored wrong. */
-const int64 = integer('int64', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+/** What is out of its range is beyond what numbers keep, and is refused before. */
+const anyInt64 = integer('int64', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+const int64: Codec = {
+  ...anyInt64,
+  decode(value, trail) {
+    if (isInexact(value)) throw trail.inexact('int64');
+    return anyInt64.decode(value, trail);
+  },
+};
+
+/**
+ * Whether a number may have been another integer in the text that it was read from: from 2^53 on not every integer is a
+ * number, and beyond 64 bits no reader expects one. What would be stored wrong is refused.
+ */
+const isInexact = (value: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) <= 2 ** 64;
 
 const double: Codec = {
   decode(value, trail) {
@@ -63,6 +78,7 @@ const bytes: Codec = {
   },
   isZero: (v) => v === '',
   zero: nothing,
+  nullElement: () => '',
   type: '[]uint8',
 };
 
@@ -98,7 +114,9 @@ const QUANTITY_PROBLEM = "quantities must match the regular expression '^([+-]?[
 const quantity: Codec = {
   decode(value, trail) {
     if (typeof value !== 'string' && typeof value !== 'number') throw trail.malformed(QUANTITY_PROBLEM);
-    const canonical = canonicalQuantity(typeof value === 'string' ? value.trim() : String(value));
+    const text = typeof value === 'string' ? value.trim() : trail.literal;
+    if (text === undefined && isInexact(value)) throw trail.malformed(`${NOT_EXACT}: write the quantity as a string`);
+    const canonical = canonicalQuantity(text ?? String(value));
     if (canonical === undefined) throw trail.malformed(QUANTITY_PROBLEM);
     return canonical;
   },
@@ -115,7 +133,22 @@ const intOrString: Codec = {
 };
 
 /** Taken over as it is, and shared with the input. */
-const rawJSON: Codec = { decode: (value) => value, isZero: never, zero: nothing, type: 'runtime.RawExtension' };
+const rawJSON: Codec = {
+  decode(value, trail) {
+    if (holdsInexact(value)) throw trail.inexact('runtime.RawExtension');
+    return value;
+  },
+  isZero: never,
+  zero: nothing,
+  type: 'runtime.RawExtension',
+};
+
+/** Recurses: how deep a body may nest is bounded where it is parsed. */
+function holdsInexact(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isInexact(value);
+  for (const key in value) if (holdsInexact((value as Record<string, unknown>)[key])) return true;
+  return false;
+}
 
 export const SCALARS: ReadonlyMap<string, Codec> = new Map<ScalarType, Codec>([
   ['string', string],

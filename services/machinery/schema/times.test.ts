@@ -10,9 +10,21 @@ describe('canonicalTime()', () => {
 
   it('cuts fractions to the unit', () => {
     assert.equal(canonicalTime('2024-01-01T00:00:00.999999999Z', 'second'), '2024-01-01T00:00:00Z');
-    assert.equal(canonicalTime('2024-01-01T00:00:00.1234567Z', 'microsecond'), '2024-01-01T00:00:00.123456Z');
-    assert.equal(canonicalTime('2024-01-01T00:00:00Z', 'microsecond'), '2024-01-01T00:00:00.000000Z');
+    assert.equal(canonicalTime('2024-01-01T00:00:00,5+00:00', 'second'), '2024-01-01T00:00:00Z');
   });
+
+  it('keeps microseconds', () => {
+    assert.equal(canonicalTime('2024-01-01T00:00:00.000000Z', 'microsecond'), '2024-01-01T00:00:00.000000Z');
+    assert.equal(canonicalTime('2024-01-01T01:00:00.123456+01:00', 'microsecond'), '2024-01-01T00:00:00.123456Z');
+    assert.equal(canonicalTime('2024-01-01T00:00:00,123456Z', 'microsecond'), '2024-01-01T00:00:00.123456Z');
+  });
+
+  for (const fraction of ['', '.0', '.12345', '.1234567', '.123456000']) {
+    it(`refuses microseconds with the fraction ${JSON.stringify(fraction)}`, () => {
+      assert.equal(canonicalTime(`2024-01-01T00:00:00${fraction}Z`, 'microsecond'), undefined);
+      assert.equal(canonicalTime(`0001-01-01T00:00:00${fraction}Z`, 'microsecond'), undefined);
+    });
+  }
 
   it('gives null for the zero time', () => {
     assert.equal(canonicalTime('0001-01-01T00:00:00Z', 'second'), null);

@@ -1,11 +1,13 @@
 const FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MICROSECOND_DIGITS = 6;
 /** The time that stands for none. */
 const ZERO_SECONDS = '0001-01-01T00:00:00';
 
 /**
  * Normalises an RFC 3339 time to UTC and whole seconds (`2006-01-02T15:04:05Z`) or microseconds
- * (`2006-01-02T15:04:05.000000Z`), cutting what is finer.
+ * (`2006-01-02T15:04:05.000000Z`), as `unit` says. A text of seconds may have a fraction, which is cut; one of
+ * microseconds has to have six digits of it.
  *
  * @returns null for the zero time, undefined when `text` is no time.
  */
@@ -13,9 +15,10 @@ export function canonicalTime(text: string, unit: 'second' | 'microsecond'): str
   const match = FORM.exec(text);
   if (match === null || !isInCalendar(match)) return undefined;
   const [, , , , , , , fraction = '', zone = 'Z'] = match;
+  if (unit === 'microsecond' && fraction.length !== MICROSECOND_DIGITS) return undefined;
   const seconds = zone === 'Z' ? text.slice(0, 19) : shifted(text.slice(0, 19), zone);
   if (seconds === undefined) return undefined;
-  const micros = unit === 'second' ? '' : fraction.slice(0, 6).padEnd(6, '0');
+  const micros = unit === 'second' ? '' : fraction;
   if (seconds === ZERO_SECONDS && /^0*$/.test(micros)) return null;
   return micros === '' ? `${seconds}Z` : `${seconds}.${micros}Z`;
 }

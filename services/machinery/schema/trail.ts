@@ -1,3 +1,4 @@
+import { literalKey, type Literals } from './literals.js';
 import type { StatusError } from '../meta/status.js';
 import { badRequest } from '../meta/status.js';
 
@@ -5,6 +6,9 @@ import { badRequest } from '../meta/status.js';
 export interface MapKey {
   readonly mapKey: string;
 }
+
+/** Why an integer is refused that fits its type. */
+export const NOT_EXACT = `integers beyond ${Number.MAX_SAFE_INTEGER} are not kept exactly`;
 
 const SHOWN = 256;
 const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text);
@@ -22,8 +26,18 @@ export class Trail {
   readonly unknown: string[] = [];
   readonly #mostUnknown: number;
 
-  constructor(mostUnknown: number) {
+  readonly #literals: Literals | undefined;
+
+  constructor(mostUnknown: number, literals?: Literals) {
     this.#mostUnknown = mostUnknown;
+    this.#literals = literals?.size === 0 ? undefined : literals;
+  }
+
+  /** How the number here was written, where that is with a fraction or an exponent. */
+  get literal(): string | undefined {
+    if (this.#literals === undefined) return undefined;
+    const way = this.steps.slice(0, this.depth + 1);
+    return this.#literals.get(literalKey(way.map((step) => (typeof step === 'object' ? step.mapKey : step))));
   }
 
   recordUnknown(name: string): void {
@@ -34,17 +48,27 @@ export class Trail {
 
   /** A member of another JSON kind than declared. */
   mismatch(value: unknown, type: string): StatusError {
-    const got = typeof value === 'number' ? `number${wrongNumber(value, type)}` : kindOf(value);
+    const got = typeof value === 'number' ? `number${wrongNumber(this.literal ?? value, type)}` : kindOf(value);
     if (this.depth < 0) return badRequest(`json: cannot unmarshal ${got} into Go value of type ${type}`);
-    const fields = this.steps.slice(0, this.depth + 1).filter((step) => typeof step === 'string');
-    const path = cut([this.struct, ...fields].join('.'));
-    return badRequest(`json: cannot unmarshal ${got} into Go struct field ${path} of type ${type}`);
+    return badRequest(`json: cannot unmarshal ${got} into Go struct field ${this.#structPath()} of type ${type}`);
+  }
+
+  /** An integer that has lost its last digits by the time it is here. */
+  inexact(type: string): StatusError {
+    const path = this.depth < 0 ? '' : ` into Go struct field ${this.#structPath()}`;
+    return badRequest(`json: cannot unmarshal number${path} of type ${type}: ${NOT_EXACT}`);
   }
 
   /** A text that is not of its format. */
   malformed(why: string): StatusError {
     const path = this.#path(this.depth);
     return badRequest(path === '' ? why : `${cut(path)}: ${why}`);
+  }
+
+  /** The way as messages of mismatches have it: the innermost type, and fields without places in lists and maps. */
+  #structPath(): string {
+    const fields = this.steps.slice(0, this.depth + 1).filter((step) => typeof step === 'string');
+    return cut([this.struct, ...fields].join('.'));
   }
 
   #path(depth: number): string {
@@ -58,7 +82,8 @@ export class Trail {
 }
 
 /** A number where a number belongs is named: it is its size or its fraction that is wrong. */
-const wrongNumber = (value: number, type: string): string => (type.startsWith('int') ? ` ${value}` : '');
+const wrongNumber = (value: number | string, type: string): string =>
+  type.startsWith('int') ? ` ${cut(String(value))}` : '';
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';

@@ -63,7 +63,7 @@ for (const name of ['platform', 'kubernetes'] satisfies VocabularyName[]) {
     });
 
     it('has all of them', () => {
-      assert.deepEqual([catalog.types.size, catalog.resources.length], [778, 68]);
+      assert.deepEqual([catalog.types.size, catalog.resources.length], [778, 73]);
       assert.equal([...catalog.types.keys()].length, new Set(catalog.types.keys()).size);
     });
   });
@@ -81,7 +81,7 @@ describe('loadCatalog()', () => {
       'authentication.platform.io/v1 selfsubjectreviews',
     ]; // the last one is asked for by newer clients
     const absent = [
-      'authentication.platform.io/v1beta1 tokenreviews', // removed in 1.22
+      'authentication.platform.io/v1beta1 selfsubjectreviews', // introduced later
       'flowcontrol.apiserver.platform.io/v1 flowschemas',
       'admission.platform.io/v1 admissionreviews', // sent by a server, never served
       'imagepolicy.platform.io/v1alpha1 imagereviews',
@@ -94,7 +94,18 @@ describe('loadCatalog()', () => {
       absent.filter((r) => served.has(r)),
       [],
     );
-    assert.ok(catalog.resources.every((r) => r.servedByDefault));
+    const onlyAsked = catalog.resources.filter((r) => !r.servedByDefault);
+    assert.deepEqual(
+      onlyAsked.map((r) => `${r.group}/${r.version} ${r.resource}`),
+      [
+        'authentication.platform.io/v1beta1 tokenreviews',
+        'authorization.platform.io/v1beta1 localsubjectaccessreviews',
+        'authorization.platform.io/v1beta1 selfsubjectaccessreviews',
+        'authorization.platform.io/v1beta1 selfsubjectrulesreviews',
+        'authorization.platform.io/v1beta1 subjectaccessreviews',
+      ],
+    );
+    assert.ok(onlyAsked.every((r) => r.virtual && r.removed === '1.22'));
   });
 
   it('leaves out sub-resources of later releases and of gates that are off', () => {
@@ -125,6 +136,14 @@ describe('loadCatalog()', () => {
       assert.deepEqual(find(catalog, group, version, 'events').storage, { group: '', version: 'v1' });
     }
   });
+
+  it('selects services by how they are reached', () =>
+    assert.deepEqual(keysOf(find(catalog, '', 'v1', 'services')), [
+      'metadata.name',
+      'metadata.namespace',
+      'spec.clusterIP',
+      'spec.type',
+    ]));
 
   it('reads selectable fields of events by their place in a core event', () => {
     const events = find(catalog, 'events.platform.io', 'v1', 'events');

@@ -71,6 +71,13 @@ function subresourcesOf(entry: ResourceEntry, { translate, gates }: Sources): re
     .map((sub) => (sub.group === undefined ? sub : { ...sub, group: translate(sub.group) }));
 }
 
+/**
+ * A version that was removed and stores nothing: answering in it costs nothing, so `--runtime-config` may ask for it by name
+ * where clients of it are left.
+ */
+const isOnlyAsked = ({ virtual, introduced, removed }: ResourceEntry): boolean =>
+  virtual === true && isReached(introduced) && isReached(removed);
+
 /** What PUT may do, and how names are checked: by the kind that is stored, as views of one store share its rules. */
 function rulesOf(
   entry: ResourceEntry,
@@ -146,7 +153,7 @@ export function loadCatalog(vocabulary: Vocabulary, gates: FeatureGates = DEFAUL
   return {
     types: new LazyTypes(vocabulary.name === 'platform' ? undefined : vocabulary.translate),
     resources: readData<readonly ResourceEntry[]>('resources.json')
-      .filter(isServed)
+      .filter((entry) => isServed(entry) || isOnlyAsked(entry))
       .map((entry) => declare(entry, sources)),
   };
 }

@@ -123,6 +123,59 @@ describe('runCompactor()', () => {
     assert.deepEqual(compactions, [two, revision(head - 2)]);
   });
 
+  it('takes its turn by deleting the record when there is no room for another, and by writing it when there is', async () => {
+    let full = false;
+    const limited: CompactorOptions['store'] = {
+      ...counted(),
+      transact: (t, signal) =>
+        full && t.operations.some(({ type }) => type === 'put')
+          ? Promise.reject(new StoreError('noSpace', 'full'))
+          : store.transact(t, signal),
+    };
+    await put('one');
+    start({ store: limited });
+    await clock.asleep(1);
+    const record = await store.head(stop.signal);
+    const two = await put('two');
+    full = true;
+    clock.pass(INTERVAL_MS);
+    await clock.asleep(1);
+    assert.deepEqual(compactions, [revision(record - 1)], 'at the head that the record names');
+    assert.equal((await store.get(KEY, {}, stop.signal)).kv, undefined);
+    clock.pass(INTERVAL_MS);
+    await clock.asleep(1);
+    assert.deepEqual(compactions.slice(1), [two], 'at the head that was seen an interval ago');
+    full = false;
+    const three = await store.head(stop.signal);
+    clock.pass(INTERVAL_MS);
+    await clock.asleep(1);
+    assert.deepEqual(compactions.slice(2), [three]);
+    assert.notEqual((await store.get(KEY, {}, stop.signal)).kv, undefined);
+  });
+
+  it('leaves a record of another replica in a full store alone', async () => {
+    await put('one');
+    const limited: CompactorOptions['store'] = {
+      ...counted(),
+      transact: (t, signal) =>
+        t.operations.some(({ type }) => type === 'put')
+          ? Promise.reject(new StoreError('noSpace', 'full'))
+          : store.transact(t, signal),
+    };
+    const record = (at: number): Promise<unknown> => {
+      const value = Buffer.from(JSON.stringify({ time: '', revision: at }));
+      return store.transact({ conditions: [], operations: [{ type: 'put', key: KEY, value }] }, stop.signal);
+    };
+    await record(1);
+    start({ store: limited });
+    await clock.asleep(1);
+    await record(2);
+    clock.pass(INTERVAL_MS);
+    await clock.asleep(1);
+    assert.deepEqual(compactions, []);
+    assert.notEqual((await store.get(KEY, {}, stop.signal)).kv, undefined);
+  });
+
   it('does nothing before the interval has passed', async () => {
     start();
     await clock.asleep(1);

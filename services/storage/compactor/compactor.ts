@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { NO_REVISION, isStoreError, revision, type KeyValue, type KeyValueStore, type Revision } from '../store.js';
+import {
+  NO_REVISION,
+  isStoreError,
+  revision,
+  type KeyValue,
+  type KeyValueStore,
+  type Operation,
+  type Revision,
+  type TransactionResult,
+} from '../store.js';
 
 export interface CompactorClock {
   /** Milliseconds since 1970, for the record only: nothing is decided by it. */
@@ -47,6 +56,10 @@ const systemClock: CompactorClock = {
  * by its own clock, and that the record's revision is at least that old: it compacts there. Who does not has seen the
  * new record and sleeps again. So no two clocks are compared, and a replica that is replaced is replaced by the next
  * to wake.
+ *
+ * A store that is full takes no record, and needs compaction more than ever. Then the turn is taken by deleting the
+ * record on the same condition, which needs no space; as long as there is none, each replica compacts at the head that it
+ * saw an interval ago by its own clock. That is as old as is promised, and to compact twice does no harm.
  * @throws {RangeError} `intervalMs` is not positive. Nothing else: what fails is logged and tried again an interval later.
  */
 export async function runCompactor(o: CompactorOptions, signal: AbortSignal): Promise<void> {
@@ -73,17 +86,27 @@ async function begin(o: CompactorOptions, clock: CompactorClock, signal: AbortSi
 async function takeTurn(o: CompactorOptions, clock: CompactorClock, seen: Seen, signal: AbortSignal): Promise<Seen> {
   const head = await o.store.head(signal);
   const record = { time: new Date(clock.now()).toISOString(), revision: head };
-  const result = await o.store.transact(
-    {
-      conditions: [{ key: o.key, modRevision: seen.modRevision }],
-      operations: [{ type: 'put', key: o.key, value: Buffer.from(JSON.stringify(record)) }],
-      otherwiseGet: [o.key],
-    },
-    signal,
-  );
-  if (!result.succeeded) return result.found[0] === undefined ? ABSENT : parse(result.found[0]);
+  const { result, full } = await replaceRecord(o, seen, record, signal);
+  if (!result.succeeded) return result.found[0] === undefined ? { ...ABSENT, revision: head } : parse(result.found[0]);
   if (seen.revision !== NO_REVISION) await compact(o, seen.revision, signal);
-  return { modRevision: result.revision, revision: head };
+  return { modRevision: full ? NO_REVISION : result.revision, revision: head };
+}
+
+/** @returns `full`: there was no room for the record, and the one before is gone. */
+async function replaceRecord(
+  { store, key }: CompactorOptions,
+  { modRevision }: Seen,
+  record: object,
+  signal: AbortSignal,
+): Promise<{ readonly result: TransactionResult; readonly full: boolean }> {
+  const by = (operation: Operation): Promise<TransactionResult> =>
+    store.transact({ conditions: [{ key, modRevision }], operations: [operation], otherwiseGet: [key] }, signal);
+  try {
+    return { result: await by({ type: 'put', key, value: Buffer.from(JSON.stringify(record)) }), full: false };
+  } catch (err) {
+    if (!isStoreError(err, 'noSpace')) throw err;
+    return { result: await by({ type: 'delete', key }), full: true };
+  }
 }
 
 async function compact(o: CompactorOptions, at: Revision, signal: AbortSignal): Promise<void> {

@@ -124,6 +124,39 @@ export function compaction(s: Scene): void {
     assert.deepEqual([seen.all.length, seen.endings.length], [0, 1]);
   });
 
+  it('ends a watch that would begin at it: what was deleted there cannot be told any more', async () => {
+    await s.put('a', 'one');
+    const gone = await s.remove('a');
+    await s.put('b', 'later');
+    await compact(gone);
+    const { seen } = s.watch({ from: gone, withPrevious: true });
+    await seen.endedWith('compacted');
+    assert.deepEqual([seen.all.length, seen.endings.length], [0, 1]);
+  });
+
+  it('ends a watch that would begin at it: what a put there replaced cannot be told any more', async () => {
+    await s.put('a', 'one');
+    const two = await s.put('a', 'two');
+    await compact(two);
+    const { seen } = s.watch({ from: two, withPrevious: true });
+    await s.put('a', 'three');
+    await seen.endedWith('compacted');
+    assert.equal(seen.all.length, 0);
+  });
+
+  it('ends a paused watch that had come to it', async () => {
+    const { seen, watch } = s.watch({ from: after(await s.put('a', 'one')) });
+    watch.requestProgress();
+    await seen.until('the watch to be there', () => seen.progressed.length > 0);
+    watch.pause();
+    const gone = await s.remove('a');
+    await compact(gone);
+    watch.resume();
+    await s.put('b', 'later');
+    await seen.endedWith('compacted');
+    assert.equal(seen.all.length, 0);
+  });
+
   it('lets a watch begin right above it', async () => {
     await s.put('a', 'one');
     const two = await s.put('a', 'two');

@@ -81,7 +81,8 @@ export function pages(s: Scene): void {
     await s.remove('d');
     const { kvs, more, count } = await s.range({ revision: old, from: s.key('b'), limit: 2 });
     assert.deepEqual(namesOf(kvs, s.prefix), ['b', 'c']);
-    assert.deepEqual([more, count], [true, 3]);
+    assert.equal(more, true);
+    assert.ok(count === undefined || count === 3, 'a store may leave it out rather than walk all');
     assert.deepEqual(await s.names(), ['a', 'aa', 'c']);
   });
 

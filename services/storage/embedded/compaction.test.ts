@@ -19,6 +19,8 @@ class Ground {
   readonly reader: Reader;
   readonly commit: GroupCommit;
   readonly compaction: Compaction;
+  /** Of sweeps. */
+  readonly failures: unknown[] = [];
   readonly #transactor: Transactor;
 
   constructor(directory: string) {
@@ -29,6 +31,10 @@ class Ground {
       released: (batch) => {
         this.#transactor.released(batch);
       },
+      refused: () => {
+        this.#transactor.reset(this.reader.lastRevision() ?? revision(1));
+        this.compaction.reset();
+      },
       failed: (err) => assert.fail(err),
     });
     const head = this.reader.lastRevision() ?? revision(1);
@@ -37,8 +43,18 @@ class Ground {
       env: this.env,
       reader: this.reader,
       commit: this.commit,
-      failed: (err) => assert.ifError(err),
+      failed: (err) => void this.failures.push(err),
     });
+  }
+
+  /** The disk has no room for the `n`th batch from now on. */
+  refuse(n: number): void {
+    const real = this.env.commit.bind(this.env);
+    this.env.commit = (writes) => {
+      if (--n > 0) return real(writes);
+      this.env.commit = real;
+      return Promise.reject(new StoreError('noSpace', 'full'));
+    };
   }
 
   put(key: string, value = 'v'): Promise<Revision> {
@@ -83,6 +99,7 @@ describe('Compaction', () => {
     s = new Ground(directory);
   });
   afterEach(async () => {
+    assert.deepEqual(s.failures, []);
     await s.close();
     rmSync(directory, { recursive: true, force: true });
   });
@@ -150,5 +167,24 @@ describe('Compaction', () => {
     await s.commit.durable(undefined);
     await s.compaction.swept();
     assert.deepEqual([s.compaction.at, s.kept().log], [5, [5, 6]]);
+  });
+
+  it('may be asked again when there was no room for it', async () => {
+    for (let i = 0; i < 3; i++) await s.put('/a'); // 2..4
+    s.refuse(1);
+    await assert.rejects(s.compact(revision(4)), (err) => isStoreError(err, 'noSpace'));
+    assert.equal(s.compaction.at, 0);
+    await s.compact(revision(4));
+    assert.deepEqual([s.compaction.at, s.kept().log], [4, [4]]);
+  });
+
+  it('frees with the next sweep what one had no room to free', async () => {
+    for (let i = 0; i < 4; i++) await s.put('/a'); // 2..5
+    s.refuse(2);
+    await s.compact(revision(4));
+    assert.ok(isStoreError(s.failures.pop(), 'noSpace'));
+    assert.deepEqual([s.compaction.at, s.kept().log], [4, [2, 3, 4, 5]]);
+    await s.compact(revision(5));
+    assert.deepEqual(s.kept(), { log: [5], versions: [5] });
   });
 });

@@ -63,6 +63,11 @@ export class Compaction {
     });
   }
 
+  /** Nothing that was decided and is not durable counts. */
+  reset(): void {
+    this.#decided = this.#at;
+  }
+
   /** Frees what cannot be read any more, in the background. */
   sweep(): void {
     this.#sweeping ??= this.#run()
@@ -83,9 +88,10 @@ export class Compaction {
 
   async #run(): Promise<void> {
     while (this.#swept < this.#at && !this.#stopped) {
-      this.#swept = this.#slice(this.#swept, this.#at);
-      this.#o.commit.write(SWEPT, encodeNumber(this.#swept));
+      const swept = this.#slice(this.#swept, this.#at);
+      this.#o.commit.write(SWEPT, encodeNumber(swept));
       await this.#o.commit.durable(undefined);
+      this.#swept = swept; // not before: what found no room on the disk is still to be freed
     }
   }
 
@@ -99,7 +105,7 @@ export class Compaction {
       last = change.revision;
       seen++;
     }
-    // Deletions at `at` itself stay for watches that begin there; the next sweep begins with them.
+    // Deletions at `at` itself stay: one of them may be the newest change, which says where history has come to.
     return at;
   }
 

@@ -3,7 +3,7 @@
  * acknowledged, one line each, after the acknowledgement: `put <key> <revision>`, `compact <revision>`, `lease <id>
  * <key>`, and `open <revision>` first. Arguments: directory, the number of this round.
  */
-import { revision, type KeyValueStore, type Revision } from '../store.js';
+import { isStoreError, revision, type KeyValueStore, type Revision } from '../store.js';
 import { openEmbeddedStore } from './embedded-store.js';
 
 const signal = new AbortController().signal;
@@ -41,6 +41,9 @@ async function compact(store: KeyValueStore): Promise<never> {
   }
 }
 
+/** What the process ends with when the disk has refused a write. */
+const REFUSED = 4;
+
 const [directory = '', round = ''] = process.argv.slice(2);
 const log = { info: () => undefined, error: () => undefined };
 const store = await openEmbeddedStore({ directory, log, onFatal: () => process.exit(3) });
@@ -48,4 +51,8 @@ tell(`open ${await store.head(signal)}`);
 const lease = await store.grantLease(3600, signal);
 await put(store, `/leased/${round}`, Buffer.from('v'), { lease });
 tell(`lease ${lease} /leased/${round}`);
-await Promise.all([compact(store), ...Array.from({ length: 6 }, (_, writer) => write(store, `${round}.${writer}`))]);
+const writers = Array.from({ length: 6 }, (_, writer) => write(store, `${round}.${writer}`));
+await Promise.all([compact(store), ...writers]).catch((err: unknown) => {
+  if (!isStoreError(err, 'noSpace')) throw err;
+  process.exit(REFUSED);
+});

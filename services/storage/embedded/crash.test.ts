@@ -131,7 +131,7 @@ describe('openEmbeddedStore() after a kill', function () {
     const closed = once(child, 'close');
     for await (const line of createInterface({ input: child.stdout })) take(line, a);
     await closed;
-    assert.equal(child.exitCode, 3, 'onFatal was not called');
+    assert.equal(child.exitCode, 4, 'a writer was not told that the disk is full');
     assert.ok(a.puts.size > 0);
     const store = await open();
     try {

@@ -38,10 +38,6 @@ export interface EmbeddedStoreOptions {
   /** Created when it is missing. One process at a time may have it open. */
   readonly directory: string;
   readonly log: EmbeddedLog;
-  /**
-   * The store compacts itself: history is kept for this long and at most twice as long. Absent: until `compact()`.
-   */
-  readonly retainMs?: number;
   /** A write could not be made durable, so nothing can be promised any more: every later call fails. Called once. */
   readonly onFatal: (err: StoreError) => void;
   readonly observe?: (operation: EmbeddedOperation, seconds: number) => void;
@@ -91,9 +87,10 @@ class EmbeddedStore implements KeyValueStore {
   readonly #leases: Leases;
   readonly #watchers: Watchers;
   readonly #compaction: Compaction;
-  readonly #retention: NodeJS.Timeout | undefined;
   /** Durable, readable, and told to every watch. */
   #head: Revision;
+  /** The last batch found no room on the disk. */
+  #full = false;
   /** What reads have taken of this turn of the event loop. */
   #readMs = 0;
   /** Why nothing can be asked any more. */
@@ -110,6 +107,9 @@ class EmbeddedStore implements KeyValueStore {
       env,
       released: (batch) => {
         this.#released(batch);
+      },
+      refused: (err) => {
+        this.#refused(err);
       },
       failed: (err) => {
         this.#fail(err);
@@ -140,7 +140,6 @@ class EmbeddedStore implements KeyValueStore {
     });
     this.#leases.start(this.#transactor);
     this.#compaction.sweep();
-    this.#retention = o.retainMs === undefined ? undefined : this.#retain(o.retainMs);
   }
 
   get newest(): Revision {
@@ -167,7 +166,7 @@ class EmbeddedStore implements KeyValueStore {
       }
       const at = this.#readable(o.revision);
       const found = at === undefined ? this.#reader.range(prefix, o) : this.#reader.rangeAt(prefix, at, o);
-      return { revision: this.#head, ...found, more: found.count > found.kvs.length };
+      return { revision: this.#head, ...found };
     });
   }
 
@@ -206,6 +205,11 @@ class EmbeddedStore implements KeyValueStore {
     await this.#write('lease', signal, () => {
       this.#leases.revoke(lease, this.#transactor);
     });
+  }
+
+  async full(signal: AbortSignal): Promise<boolean> {
+    this.#check(signal);
+    return Promise.resolve(this.#full);
   }
 
   capabilities(): StoreCapabilities {
@@ -273,21 +277,19 @@ class EmbeddedStore implements KeyValueStore {
   }
 
   #released(batch: Batch): void {
+    if (batch.writes.length > 0) this.#full = false;
     if (batch.head !== undefined) this.#head = batch.head;
     this.#transactor.released(batch);
     this.#watchers.deliver(batch.changes);
   }
 
-  /** Compacts, at every tick, at the revision that was the head one tick ago. */
-  #retain(retainMs: number): NodeJS.Timeout {
-    let before = this.#head;
-    const timer = setInterval(() => {
-      const at = before;
-      before = this.#head;
-      if (at > this.#compaction.at && this.#over === undefined) this.#compaction.decide(at, this.#head);
-    }, retainMs);
-    timer.unref();
-    return timer;
+  /** A batch found no room: it is as if nothing of it, and of what was decided after it, had been asked. */
+  #refused(err: StoreError): void {
+    if (!this.#full) this.#o.log.error('Store has no space left', { err });
+    this.#full = true;
+    this.#transactor.reset(this.#head);
+    this.#leases.reset();
+    this.#compaction.reset();
   }
 
   #fail(err: StoreError): void {
@@ -301,7 +303,6 @@ class EmbeddedStore implements KeyValueStore {
 
   /** Nothing begins by itself any more. */
   #rest(): void {
-    clearInterval(this.#retention);
     this.#leases.stop();
     this.#compaction.stop();
   }

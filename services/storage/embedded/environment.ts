@@ -1,4 +1,4 @@
-import { openSync, closeSync, fsyncSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { open, type RootDatabase, type Transaction } from 'lmdb';
@@ -15,6 +15,19 @@ export interface Write {
 const OWNER = metaKey('owner');
 const FORMAT = metaKey('format');
 const FORMAT_VERSION = '1';
+/** A write that was cut short, which a full disk does as well as a broken one. */
+const CUT_SHORT = /input\/output error/i;
+/** Also what a batch needs beside its values, for pages that are copied. */
+const PROBE_BYTES = 64 * 1024;
+const DATA = 'data.mdb';
+export const ENVIRONMENT_OPTIONS = {
+  encoding: 'binary',
+  keyEncoding: 'binary',
+  overlappingSync: false,
+  // Batches are made here, by hand; turn batching would only add a second queue.
+  eventTurnBatching: false,
+  maxDbs: 1,
+} as const;
 /** How lmdb ends a commit that did not fit: no space on the device, map full, quota, file too large. */
 const NO_SPACE = /no space|MDB_MAP_FULL|disk quota|file too large/i;
 
@@ -35,10 +48,12 @@ const NO_SPACE = /no space|MDB_MAP_FULL|disk quota|file too large/i;
 export class Environment {
   readonly #db: RootDatabase<Buffer, Buffer>;
   readonly #owner: number;
+  readonly #directory: string;
   #snapshot: Transaction;
 
-  private constructor(db: RootDatabase<Buffer, Buffer>, owner: number) {
+  private constructor(db: RootDatabase<Buffer, Buffer>, owner: number, directory: string) {
     this.#db = db;
+    this.#directory = directory;
     this.#owner = owner;
     this.#snapshot = db.useReadTransaction();
   }
@@ -46,16 +61,8 @@ export class Environment {
   /** `directory` exists. @throws {StoreError} corrupt, noSpace, unavailable */
   static open(directory: string): Environment {
     try {
-      const db = open<Buffer, Buffer>({
-        path: join(directory, 'data.mdb'),
-        encoding: 'binary',
-        keyEncoding: 'binary',
-        overlappingSync: false,
-        // Batches are made here, by hand; turn batching would only add a second queue.
-        eventTurnBatching: false,
-        maxDbs: 1,
-      });
-      const env = new Environment(db, takeOwnership(db));
+      const db = open<Buffer, Buffer>({ path: join(directory, DATA), ...ENVIRONMENT_OPTIONS });
+      const env = new Environment(db, takeOwnership(db), directory);
       syncDirectory(directory);
       return env;
     } catch (err) {
@@ -86,7 +93,7 @@ export class Environment {
 
   /**
    * Writes all or nothing; resolves when it is on the disk. Reads see it after `renew()`. One at a time.
-   * @throws {StoreError} noSpace, unavailable: nobody may write after that
+   * @throws {StoreError} noSpace: nothing was written; unavailable: nobody may write after that
    */
   async commit(writes: readonly Write[]): Promise<void> {
     let mine: boolean;
@@ -98,7 +105,7 @@ export class Environment {
         }
       });
     } catch (err) {
-      throw translate(await commitError(err), 'Cannot write to the store');
+      throw translate(withoutRoom(await commitError(err), this.#directory, writes), 'Cannot write to the store');
     }
     if (!mine) throw new StoreError('unavailable', 'Cannot write to the store: another process has opened it');
   }
@@ -134,6 +141,32 @@ function takeOwnership(db: RootDatabase<Buffer, Buffer>): number {
     db.putSync(OWNER, bytes);
     return owner;
   });
+}
+
+/**
+ * lmdb tells of a write that was cut short as an error of the device, whatever cut it. Whether there is room for as much
+ * is found out with a file beside it, at the same distance from its start (files have limits, too).
+ */
+function withoutRoom(err: unknown, directory: string, writes: readonly Write[]): unknown {
+  if (!(err instanceof Error && CUT_SHORT.test(err.message))) return err;
+  const bytes = writes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), PROBE_BYTES);
+  const probe = join(directory, 'room');
+  try {
+    const fd = openSync(probe, 'w', 0o600);
+    try {
+      const start = statSync(join(directory, DATA)).size;
+      const chunk = Buffer.alloc(PROBE_BYTES);
+      for (let at = 0; at < bytes;) at += writeSync(fd, chunk, 0, chunk.length, start + at);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (found) {
+    return NO_SPACE.test(String(found)) ? found : err;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+  return err;
 }
 
 /** Makes the names of new files durable: a flush of a file does not flush the directory it is in. */

@@ -1,4 +1,4 @@
-import { StoreError, type Revision } from '../store.js';
+import { StoreError, isStoreError, type Revision } from '../store.js';
 import type { Environment, Write } from './environment.js';
 import type { Change } from './records.js';
 
@@ -23,6 +23,11 @@ export interface GroupCommitOptions {
   readonly env: Environment;
   /** Called when a batch is durable and readable, before its waiters are answered. */
   readonly released: (batch: Batch) => void;
+  /**
+   * Called when there was no room for a batch: nothing of it was written, nor of what was decided on top of it. All who
+   * waited have been told.
+   */
+  readonly refused: (error: StoreError) => void;
   /** Called once; nothing is written after that. */
   readonly failed: (error: StoreError) => void;
 }
@@ -138,7 +143,8 @@ export class GroupCommit {
     try {
       if (batch.writes.length > 0) await this.#bounded(this.#o.env.commit(batch.writes));
     } catch (err) {
-      this.#fail(batch, err);
+      if (isStoreError(err, 'noSpace')) this.#refuse(batch, err as StoreError);
+      else this.#fail(batch, err);
       return;
     }
     if (batch.writes.length > 0) this.#o.env.renew();
@@ -159,6 +165,14 @@ export class GroupCommit {
         clearTimeout(timer);
       });
     });
+  }
+
+  #refuse(batch: Batch, error: StoreError): void {
+    const { waiters } = this.#gathering;
+    this.#gathering = empty();
+    this.#underway = undefined;
+    this.#o.refused(error);
+    for (const w of [...batch.waiters, ...waiters]) w.fail(error);
   }
 
   #fail(batch: Batch, err: unknown): void {

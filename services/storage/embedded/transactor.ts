@@ -96,6 +96,12 @@ export class Transactor {
     return [...keys];
   }
 
+  /** Nothing that was decided and not released counts. */
+  reset(head: Revision): void {
+    this.#pending.clear();
+    this.#head = head;
+  }
+
   /** The batch can be read from the disk now. */
   released(batch: Batch): void {
     for (const change of batch.changes) {

@@ -125,9 +125,9 @@ class Watch implements StoreWatch {
     return this.#next > this.#o.head();
   }
 
-  /** Changes at the compacted revision itself are kept, so a watch may begin there. */
+  /** What the compacted revision itself replaced is gone, and so may be its deletions. */
   #isCompacted(): boolean {
-    return this.#next < this.#o.compacted();
+    return this.#next <= this.#o.compacted();
   }
 
   #takeTurn(): void {

@@ -16,7 +16,8 @@ export type DeadlineEntry = Entry;
 
 /**
  * Deadlines of many short calls on one timer: a wheel with a slot for every 50 ms, in which an entry costs no more than
- * its place in a set. The timer runs only while somebody waits.
+ * its place in a set. The timer runs only while somebody waits. What has arrived is read before it is looked at: after a
+ * long stop of the process the answers that lie there already count.
  */
 export class Deadlines {
   readonly #slots: Set<Entry>[] = Array.from({ length: SLOTS }, () => new Set<Entry>());
@@ -30,7 +31,7 @@ export class Deadlines {
     const entry = { waiting, dueTick: now + Math.ceil(ms / TICK_MS) + 1 };
     this.#slotOf(entry.dueTick).add(entry);
     this.#count++;
-    this.#timer ??= setInterval(() => this.#advance(), TICK_MS);
+    this.#timer ??= setInterval(() => setImmediate(() => this.#advance()), TICK_MS);
     return entry;
   }
 

@@ -67,7 +67,9 @@ export const ruleOf = (status: GrpcStatus): Omit<ErrorRule, 'grpc' | 'message'> 
 
 /** @param what Names the call, as in "Txn". */
 export function errorOf(what: string, status: GrpcStatus): StoreError {
-  return new StoreError(ruleOf(status).code, `${what} failed: ${status.message} (gRPC status ${status.code})`);
+  const { code } = ruleOf(status);
+  if (code === 'noSpace') return new StoreError(code, status.message); // as operators know it
+  return new StoreError(code, `${what} failed: ${status.message} (gRPC status ${status.code})`);
 }
 
 export const unavailable = (message: string, cause?: unknown): StoreError =>

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { backoffMs } from '../../machinery/backoff/backoff.js';
+import { backoffMs } from '../../machinery/loop/backoff.js';
 import { Channel, type ChannelOptions } from './channel.js';
 import type { Deadlines } from './deadlines.js';
 import type { Endpoint } from './endpoints.js';
@@ -8,7 +8,7 @@ import { messageOf, unavailable } from './errors.js';
 import { decodeVersion } from './messages.js';
 import { Http2Unary, type Method } from './unary.js';
 
-const STATUS: Method = { path: '/etcdserverpb.Maintenance/Status', name: 'Status', readOnly: true };
+export const STATUS: Method = { path: '/etcdserverpb.Maintenance/Status', name: 'Status', readOnly: true };
 
 /** How long slower members are waited for when one has answered. */
 const STRAGGLERS_MS = 1000;

@@ -1,4 +1,5 @@
 import {
+  NO_REVISION,
   StoreError,
   revision,
   type Condition,
@@ -12,6 +13,7 @@ import {
   type TransactionResult,
 } from '../store.js';
 import type { KeyRange, KeySpace } from './keys.js';
+import type { Head } from './lineage.js';
 import { Reader, ReverseWriter } from './wire.js';
 
 // Requests and answers of the calls that every request of a client waits for, written out by hand: a general decoder
@@ -100,6 +102,28 @@ export function encodeCompaction(at: Revision): Buffer {
   return writer.finish();
 }
 
+/** The header of an answer to a range request. */
+export function decodeHead(answer: Buffer): Head {
+  let head: Head = { revision: NO_REVISION, cluster: 0n };
+  const r = new Reader(answer);
+  while (r.next()) {
+    if (r.field === 1) head = decodeFullHeader(r.message());
+    else r.skip();
+  }
+  return head;
+}
+
+function decodeFullHeader(r: Reader): Head {
+  let cluster = 0n;
+  let head = 0;
+  while (r.next()) {
+    if (r.field === 1) cluster = r.bigint();
+    else if (r.field === 3) head = r.int();
+    else r.skip();
+  }
+  return { revision: revision(head), cluster };
+}
+
 /** Reads the revision out of a ResponseHeader. */
 export function decodeHeader(r: Reader): Revision {
   let head = 0;
@@ -166,6 +190,17 @@ function decodeFound(r: Reader, space: KeySpace): KeyValue | undefined {
     else r.skip();
   }
   return found;
+}
+
+/** Whether the answer to a status request tells of an alarm for space, of whichever member. */
+export function decodeFull(answer: Buffer): boolean {
+  const r = new Reader(answer);
+  let full = false;
+  while (r.next()) {
+    if (r.field === 8) full = r.text().includes('alarm:NOSPACE') || full;
+    else r.skip();
+  }
+  return full;
 }
 
 /** The version in the answer to a status request. */

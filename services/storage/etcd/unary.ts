@@ -22,13 +22,19 @@ export interface UnaryTransport {
   /**
    * Resolves with the bytes of the answer. A read may be sent several times, to several endpoints; anything else is
    * sent again only when it provably never reached one.
+   *
+   * @param silenceMs Longest that nothing may arrive: a large answer on a slow wire takes its time, up to
+   * LONGEST_SILENCES of these. An answer of which nothing has come is given up after the first.
    * @throws {StoreError} by the table of errors.ts, or `signal.reason`
    */
-  call(method: Method, request: Buffer, deadlineMs: number, signal: AbortSignal): Promise<Buffer>;
+  call(method: Method, request: Buffer, silenceMs: number, signal: AbortSignal): Promise<Buffer>;
 }
 
 /** More calls than this at once are a fault of the caller, and would be a fault of memory. */
 const MAX_PENDING = 8192;
+
+/** Longest that one call takes though its answer keeps coming, in times of the silence that ends it. */
+const LONGEST_SILENCES = 24;
 
 /** Sends each call as one stream of an HTTP/2 connection: about half of what a gRPC library costs. */
 export class Http2Unary implements UnaryTransport {
@@ -41,7 +47,7 @@ export class Http2Unary implements UnaryTransport {
     this.deadlines = deadlines;
   }
 
-  call(method: Method, request: Buffer, deadlineMs: number, signal: AbortSignal): Promise<Buffer> {
+  call(method: Method, request: Buffer, silenceMs: number, signal: AbortSignal): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (this.channel.closed) throw closedError();
@@ -52,7 +58,7 @@ export class Http2Unary implements UnaryTransport {
         transport: this,
         method,
         frame: frame(request),
-        deadlineMs,
+        silenceMs,
         signal,
         resolve,
         reject,
@@ -74,7 +80,7 @@ interface CallOptions {
   readonly transport: Http2Unary;
   readonly method: Method;
   readonly frame: Buffer;
-  readonly deadlineMs: number;
+  readonly silenceMs: number;
   readonly signal: AbortSignal;
   readonly resolve: (answer: Buffer) => void;
   readonly reject: (err: unknown) => void;
@@ -96,14 +102,17 @@ export function headersOf(path: string): OutgoingHttpHeaders {
 
 class Call implements Waiting, Abortable {
   readonly #o: CallOptions;
-  readonly #deadline: DeadlineEntry;
+  readonly #startedAt = performance.now();
+  /** When a part of an answer came last; at first the start. */
+  #heardAt = this.#startedAt;
+  #deadline: DeadlineEntry;
   #attempts = 0;
   #settled = false;
   #attempt: Attempt | undefined;
 
   constructor(o: CallOptions) {
     this.#o = o;
-    this.#deadline = o.transport.deadlines.add(this, o.deadlineMs);
+    this.#deadline = o.transport.deadlines.add(this, o.silenceMs);
     joinSignal(o.signal, this);
   }
 
@@ -120,15 +129,31 @@ class Call implements Waiting, Abortable {
 
   expire(): void {
     const attempt = this.#attempt;
+    const { silenceMs, method, transport } = this.#o;
+    const now = performance.now();
+    const silentMs = now - this.#heardAt;
+    const leftMs = Math.min(silenceMs - silentMs, silenceMs * LONGEST_SILENCES - (now - this.#startedAt));
+    if (leftMs > 0) {
+      this.#deadline = transport.deadlines.add(this, leftMs);
+      return;
+    }
     // Nothing at all was heard since the request left: the connection or the member is not well. Others may be.
     if (attempt !== undefined && attempt.session.heardAt < attempt.startedAt) {
-      this.#o.transport.channel.retire(attempt.session, 'no answer within the deadline');
+      transport.channel.retire(attempt.session, 'no answer within the deadline');
     }
-    this.#fail(unavailable(`${this.#o.method.name} was not answered within ${this.#o.deadlineMs} ms`));
+    const took = Math.round(now - this.#startedAt);
+    this.#fail(
+      unavailable(`${method.name} was not answered in ${took} ms, the last ${Math.round(silentMs)} ms in silence`),
+    );
   }
 
   abort(reason: unknown): void {
     this.#fail(reason);
+  }
+
+  /** A part of the answer has come. */
+  heard(): void {
+    this.#heardAt = performance.now();
   }
 
   answered(answer: Buffer): void {
@@ -215,6 +240,7 @@ class Attempt {
   #data(chunk: Buffer): void {
     if (this.#over) return;
     this.session.heard();
+    this.#call.heard();
     try {
       this.#frames.push(chunk);
       this.#answer ??= this.#frames.next();

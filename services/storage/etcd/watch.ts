@@ -2,15 +2,18 @@ import {
   NO_REVISION,
   StoreError,
   revision,
+  isStoreError,
   type Revision,
+  type StoreEvent,
   type StoreWatch,
   type WatchHandler,
   type WatchOptions,
 } from '../store.js';
-import { backoffMs } from '../../machinery/backoff/backoff.js';
+import { backoffMs } from '../../machinery/loop/backoff.js';
 import type { Channel } from './channel.js';
 import { GRPC, errorOf, messageOf, ruleOf, type GrpcStatus } from './errors.js';
 import { prefixRange, type KeySpace } from './keys.js';
+import type { Place, Witness } from './lineage.js';
 import type { StoreLog } from './log.js';
 import type { Session } from './session.js';
 import { WatchBatches } from './watch-batches.js';
@@ -37,12 +40,21 @@ export interface EtcdWatchOptions {
   /** A stream that is not confirmed within this time is given up. */
   readonly confirmTimeoutMs: number;
   readonly observe: (seconds: number) => void;
+  /** Told how far the watch has come. */
+  readonly saw: (at: Revision) => void;
+  /** Whether nothing from `next` on was dropped. @throws {StoreError} compacted, replaced: the watch is over */
+  readonly verify: (place: Place) => Promise<void>;
   readonly over: (watch: EtcdWatch) => void;
 }
 
 /**
  * One watch, over as many streams as it takes. A new stream begins at the first revision that was not delivered, never
  * at what the store's answers say its head is: a stream that is cut while it catches up has not delivered that.
+ *
+ * etcd keeps no deletion at the very revision that it compacted, and takes a watch from there all the same. So before
+ * the first that a stream brings from the past is delivered, the store is asked whether the revision before it is still
+ * there; the other way round, a compaction could come in between. A stream that takes the place of another also asks
+ * whether the store is still the one that it was.
  *
  * While paused it reads until there is something to deliver, keeps that one message, and leaves the rest to the flow
  * control of the stream.
@@ -58,6 +70,10 @@ export class EtcdWatch implements StoreWatch {
   #timer: NodeJS.Timeout | undefined;
   #watchId = 0;
   #created = false;
+  /** What comes next is of the past: etcd may have read it after a compaction. */
+  #ofPast = false;
+  #verifying = false;
+  #last: Witness | undefined;
   #up = true;
   #paused = false;
   #held: WatchResponse | undefined;
@@ -89,6 +105,7 @@ export class EtcdWatch implements StoreWatch {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    this.#ofPast = this.#created; // etcd reads it anew for a receiver that was slow
     this.#drain();
   }
 
@@ -135,7 +152,7 @@ export class EtcdWatch implements StoreWatch {
     try {
       while (this.#stream !== undefined && this.#takeOne(this.#stream));
     } catch (err) {
-      this.#end(err instanceof StoreError ? err : new StoreError('corrupt', messageOf(err), { cause: err }));
+      this.end(err instanceof StoreError ? err : new StoreError('corrupt', messageOf(err), { cause: err }));
     } finally {
       this.#draining = false;
     }
@@ -149,13 +166,38 @@ export class EtcdWatch implements StoreWatch {
       stream.resume();
       return false;
     }
-    if (this.#paused && (this.#created || !response.created)) {
-      this.#held = response;
-      stream.pause();
-      return false;
+    if (this.#verifying || (this.#paused && (this.#created || !response.created))) return this.#hold(stream, response);
+    if (this.#ofPast && !response.created && !response.canceled) {
+      this.#ofPast = false;
+      this.#verify(stream, () => undefined);
+      return this.#hold(stream, response);
     }
     this.#accept(response);
     return true;
+  }
+
+  #hold(stream: WatchStream, response: WatchResponse): false {
+    this.#held = response;
+    stream.pause();
+    return false;
+  }
+
+  /** Delivers nothing until the store has said that nothing is missed. */
+  #verify(stream: WatchStream, sound: () => void): void {
+    this.#verifying = true;
+    const passed = (): void => {
+      if (this.#stream !== stream) return;
+      this.#verifying = false;
+      sound();
+      this.#drain();
+    };
+    this.#o.verify({ next: this.#batches.next, last: this.#last }).then(passed, (err: unknown) => {
+      if (this.#stream !== stream) return;
+      if (isStoreError(err, 'compacted') && this.#ofPast)
+        passed(); // etcd itself will say from where history is left
+      else if (isStoreError(err, 'compacted') || isStoreError(err, 'replaced')) this.end(err as StoreError);
+      else this.#lost({ code: GRPC.unavailable, message: messageOf(err) });
+    });
   }
 
   #next(stream: WatchStream): WatchResponse | undefined {
@@ -175,6 +217,14 @@ export class EtcdWatch implements StoreWatch {
     this.#created = true;
     this.#watchId = response.watchId;
     this.#o.observe((performance.now() - this.#startedAt) / 1000);
+    const { next } = this.#batches;
+    this.#ofPast = response.head >= next;
+    const stream = this.#stream;
+    if (stream !== undefined && (!this.#up || response.head < next - 1)) this.#verify(stream, () => this.#resumed());
+    else this.#resumed();
+  }
+
+  #resumed(): void {
     if (!this.#up) {
       this.#up = true;
       this.#o.log.info('Watch resumed', { prefix: this.#watched.prefix, revision: this.#batches.next });
@@ -187,6 +237,9 @@ export class EtcdWatch implements StoreWatch {
     const batch = this.#batches.add(response);
     if (batch.length === 0) return;
     this.#failures = 0;
+    const { key, modRevision, type } = batch.at(-1) as StoreEvent; // it is not empty
+    this.#last = { key, modRevision, deleted: type === 'delete' };
+    this.#o.saw(modRevision);
     this.#tell(() => this.#handler.events(batch));
     const promised = this.#progress.delivered(this.#batches.delivered);
     if (promised !== undefined) this.#tell(() => this.#handler.progress?.(promised));
@@ -209,7 +262,7 @@ export class EtcdWatch implements StoreWatch {
   #canceled(response: WatchResponse): void {
     if (response.compactRevision > NO_REVISION) {
       const message = `Cannot watch from revision ${this.#batches.next}: history begins at ${response.compactRevision}`;
-      this.#end(new StoreError('compacted', message, { compactRevision: response.compactRevision }));
+      this.end(new StoreError('compacted', message, { compactRevision: response.compactRevision }));
       return;
     }
     const denied = response.cancelReason.includes('permission denied');
@@ -223,7 +276,7 @@ export class EtcdWatch implements StoreWatch {
     if (this.#o.channel.closed) return;
     const rule = ruleOf(status);
     if (rule.code === 'denied') {
-      this.#end(errorOf('Watch', status));
+      this.end(errorOf('Watch', status));
       return;
     }
     if (rule.failover === true && session !== undefined) this.#o.channel.retire(session, status.message);
@@ -240,6 +293,7 @@ export class EtcdWatch implements StoreWatch {
     this.#stream?.close();
     this.#stream = undefined;
     this.#created = false;
+    this.#verifying = false;
     this.#held = undefined;
     this.#batches.restart();
     this.#progress.down();
@@ -250,11 +304,12 @@ export class EtcdWatch implements StoreWatch {
     try {
       call();
     } catch (err) {
-      this.#end(new StoreError('corrupt', `A watch handler failed: ${messageOf(err)}`, { cause: err }));
+      this.end(new StoreError('corrupt', `A watch handler failed: ${messageOf(err)}`, { cause: err }));
     }
   }
 
-  #end(error: StoreError): void {
+  /** Ends the watch and says why. */
+  end(error: StoreError): void {
     if (this.#over) return;
     this.close();
     try {

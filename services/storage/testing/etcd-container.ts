@@ -35,7 +35,7 @@ export async function startEtcdContainer(version: EtcdVersion, o: StartEtcd): Pr
       await container.stop({ timeout: 0, remove: false });
     },
     restart: () => container.restart(),
-    freeze: () => void signal('STOP').catch(() => undefined),
+    freeze: () => signal('STOP'),
     thaw: () => void signal('CONT').catch(() => undefined),
     stop: async () => {
       await container.stop({ timeout: 0 });

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { EtcdTls } from './start-etcd.js';
 
@@ -75,6 +77,14 @@ export class EtcdProcess {
     this.#child?.kill(name);
   }
 
+  /** A signal is only sent when `kill` returns: a thread on another processor may still answer. */
+  async freeze(): Promise<void> {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('etcd does not run');
+    this.signal('SIGSTOP');
+    while (!threadStates(pid).every((state) => state === 'T')) await nextTurn();
+  }
+
   #arguments(): string[] {
     const { dataDir, peerPort, tls, args } = this.#o;
     const peer = `http://127.0.0.1:${peerPort}`;
@@ -103,3 +113,10 @@ export class EtcdProcess {
     ];
   }
 }
+
+/** One letter a thread, as proc(5) has them. */
+const threadStates = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return stat.charAt(stat.lastIndexOf(')') + 2);
+  });

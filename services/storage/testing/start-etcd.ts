@@ -32,8 +32,9 @@ export interface EtcdServer {
   kill(): Promise<void>;
   /** Starts it again after `kill()`, on the same ports and data; resolves when it serves. */
   restart(): Promise<void>;
-  /** Stops the process in its tracks (SIGSTOP), and lets it go on. */
-  freeze(): void;
+  /** Stops the process in its tracks (SIGSTOP); resolves when all its threads stand still. */
+  freeze(): Promise<void>;
+  /** Lets it go on. */
   thaw(): void;
   /** Ends it and removes the data that were made for it. */
   stop(): Promise<void>;
@@ -92,7 +93,7 @@ export async function startEtcd(o: StartEtcd = {}): Promise<EtcdServer> {
     port: etcd.port,
     kill: () => etcd.kill(),
     restart: () => etcd.start(),
-    freeze: () => etcd.signal('SIGSTOP'),
+    freeze: () => etcd.freeze(),
     thaw: () => etcd.signal('SIGCONT'),
     stop,
   };

@@ -13,13 +13,17 @@ export interface TcpProxy {
   pause(): void;
   /** Lets requests through and no answers. */
   holdAnswers(): void;
-  /** Ends `pause` and `holdAnswers`; what was held back goes its way. */
+  /** Lets answers through in pieces of this many bytes, one every 20 ms on each connection; until `resume`. */
+  slow(pieceBytes: number): void;
+  /** Ends `pause`, `holdAnswers` and `slow`; what was held back goes its way. */
   resume(): void;
   /** Ends every connection, and refuses new ones until `admit()`. */
   refuse(): Promise<void>;
   admit(): Promise<void>;
   close(): Promise<void>;
 }
+
+const PIECE_EVERY_MS = 20;
 
 class Proxy implements TcpProxy {
   port = 0;
@@ -31,6 +35,7 @@ class Proxy implements TcpProxy {
   #server: Server | undefined;
   #requestsHeld = false;
   #answersHeld = false;
+  #pieceBytes = Infinity;
 
   constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -61,7 +66,12 @@ class Proxy implements TcpProxy {
     this.#hold(false, true);
   }
 
+  slow(pieceBytes: number): void {
+    this.#pieceBytes = pieceBytes;
+  }
+
   resume(): void {
+    this.#pieceBytes = Infinity;
     this.#hold(false, false);
   }
 
@@ -99,9 +109,27 @@ class Proxy implements TcpProxy {
     this.#join(server, client);
   }
 
+  /** A piece now, the rest later; more is read when all of it has gone. */
+  #drip(chunk: Buffer, from: Socket, to: Socket): void {
+    from.pause();
+    const piece = chunk.subarray(0, this.#pieceBytes);
+    this.answeredBytes += piece.length;
+    to.write(piece);
+    setTimeout(() => {
+      if (to.destroyed) return;
+      if (piece.length < chunk.length) this.#drip(chunk.subarray(piece.length), from, to);
+      else this.#flow(from);
+    }, PIECE_EVERY_MS);
+  }
+
   #join(from: Socket, to: Socket): void {
     from.on('data', (chunk) => {
-      if (this.#servers.has(from)) this.answeredBytes += chunk.length;
+      const answer = this.#servers.has(from);
+      if (answer && this.#pieceBytes < Infinity) {
+        this.#drip(chunk, from, to);
+        return;
+      }
+      if (answer) this.answeredBytes += chunk.length;
       if (!to.write(chunk)) from.pause();
     });
     to.on('drain', () => this.#flow(from));

@@ -60,7 +60,7 @@ export class RawConnection {
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        this.#socket.once('close', resolve);
+        void this.closed.then(() => resolve());
         setTimeout(resolve, 100);
       });
     }

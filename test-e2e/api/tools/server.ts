@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** An etcd of somebody else, e.g. `http://127.0.0.1:2379`; without it an etcd of its own is started. */
   readonly etcdUrl?: string;
   readonly flags?: readonly string[];
+  /** Added to the environment. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Tests here wait for things to happen in a server; a busy machine takes its time. */
@@ -66,6 +68,7 @@ export class TestServer {
     this.#running = await startPlatform({
       dataDir: this.#directory,
       store: this.#o.store,
+      ...(this.#o.env === undefined ? {} : { env: this.#o.env }),
       ...(etcdUrl === undefined ? {} : { etcdServers: [etcdUrl] }),
       args: [`--token-auth-file=${join(this.#directory, 'tokens.csv')}`, '--log-level=warn', ...(this.#o.flags ?? [])],
     });

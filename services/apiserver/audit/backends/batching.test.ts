@@ -69,6 +69,23 @@ describe('Batching', () => {
     await closed;
   });
 
+  it('takes as much again as soon as that is written, and as soon as a write has lost it', async () => {
+    const it = open({ bufferSize: 1_000, maxEvents: 1 });
+    const large = 'x'.repeat(16 * 1024 * 1024);
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 8; i++) it.tell(large);
+      assert.equal(lost, round > 2 ? 1 : 0);
+      for (let i = 0; i < 8; i++) {
+        await sink.begun(8 * round + i + 1);
+        if (round === 2 && i === 7) sink.fail();
+        else sink.pass();
+      }
+      await new Promise(setImmediate);
+    }
+    it.tell('more');
+    assert.equal(lost, 1);
+  });
+
   it('writes when there is enough', async () => {
     const it = open();
     it.tell('a');

@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open as openFile, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogFile, type LogFileOptions } from './log-file.js';
@@ -157,6 +158,59 @@ describe('LogFile', () => {
     rmSync(path);
     await it.write(['bbb']);
     assert.deepEqual([lines(), warnings], [['bbb', ''], []]);
+  });
+
+  describe('on a disk that gets full within a line', () => {
+    /** The next writes take so many bytes each, and fail then. */
+    const room: number[] = [];
+    let restore: () => void;
+    before(async () => {
+      const handle = await openFile('/dev/null', 'w');
+      type Write = (this: FileHandle, bytes: Buffer, at: number, length?: number) => Promise<unknown>;
+      const handles = Object.getPrototypeOf(handle) as { write: Write };
+      await handle.close();
+      const { write } = handles;
+      handles.write = function (bytes, at) {
+        const left = room.shift();
+        if (left !== 0) return write.call(this, bytes, at, left);
+        return Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+      };
+      restore = () => (handles.write = write);
+    });
+    after(() => restore());
+
+    it('goes on where it stopped when there is room at once', async () => {
+      const it = await open();
+      room.push(3, 0);
+      await it.write(['{"a":1}', '{"b":2}']);
+      assert.deepEqual(lines(), ['{"a":1}', '{"b":2}', '']);
+    });
+
+    it('begins a line of its own after one that is torn', async () => {
+      const it = await open();
+      room.push(3, 0, 0);
+      await assert.rejects(it.write(['{"a":1}', '{"b":2}']), { code: 'ENOSPC' });
+      await it.write(['{"c":3}']);
+      assert.deepEqual(lines(), ['{"a', '{"c":3}', '']);
+    });
+
+    it('leaves no empty line when it stopped between two', async () => {
+      const it = await open();
+      room.push(8, 0, 0);
+      await assert.rejects(it.write(['{"a":1}', '{"b":2}']), { code: 'ENOSPC' });
+      await it.write(['{"c":3}']);
+      assert.deepEqual(lines(), ['{"a":1}', '{"c":3}', '']);
+    });
+
+    it('ends the torn line once, however often it fails behind that', async () => {
+      const it = await open();
+      room.push(3, 0, 0);
+      await assert.rejects(it.write(['{"a":1}']), { code: 'ENOSPC' });
+      room.push(1, 0, 0); // there is room for the end of the line alone
+      await assert.rejects(it.write(['{"b":2}']), { code: 'ENOSPC' });
+      await it.write(['{"c":3}']);
+      assert.deepEqual(lines(), ['{"a', '{"c":3}', '']);
+    });
   });
 
   describe('on a disk that is full', () => {

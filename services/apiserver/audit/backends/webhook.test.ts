@@ -13,11 +13,13 @@ describe('Webhook', () => {
   let authority: TestAuthority;
   let service: TlsService;
   let hook: Webhook;
+  let lost: readonly (readonly [plugin: string, events: number])[];
   before(() => (authority = new TestAuthority('hooks')));
   after(() => authority.remove());
   beforeEach(async () => {
     service = await startTlsService(authority.issue('hook'), (_, res) => void res.writeHead(200).end('thank you'));
     hook = open(authority.cert);
+    lost = [];
   });
   afterEach(async () => {
     await hook.close();
@@ -50,6 +52,7 @@ describe('Webhook', () => {
       }),
       apiVersion: 'audit.k8s.io/v1',
       initialBackoffMs,
+      onLost: (plugin, events) => (lost = [...lost, [plugin, events]]),
     });
   }
 
@@ -97,6 +100,20 @@ describe('Webhook', () => {
       metadata: {},
       items: [{ stage: 'RequestReceived' }, { stage: 'Panic' }],
     });
+  });
+
+  it('loses an event that is no JSON, and no other', async () => {
+    await hook.write(['{"a":1}', '{"verb":function () {}}', '{"b":2}', ''], NEVER);
+    assert.deepEqual((JSON.parse(service.received[0]?.body ?? '') as { items: unknown }).items, [{ a: 1 }, { b: 2 }]);
+    assert.deepEqual(lost, [
+      ['webhook', 1],
+      ['webhook', 1],
+    ]);
+  });
+
+  it('sends nothing where nothing is left', async () => {
+    await hook.write(['{'], NEVER);
+    assert.deepEqual([service.received.length, lost.length], [0, 1]);
   });
 
   for (const [what, handler] of [

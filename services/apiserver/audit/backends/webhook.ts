@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteError, type RemoteService } from '../../../client/remote/types.js';
-import type { Sink } from '../types.js';
+import type { OnLost, Sink } from '../types.js';
 
 export interface WebhookOptions {
   readonly service: RemoteService;
@@ -8,6 +8,8 @@ export interface WebhookOptions {
   readonly apiVersion: string;
   /** Before the second attempt; twice as long before each further one. */
   readonly initialBackoffMs: number;
+  /** Told of events that are no JSON. */
+  readonly onLost: OnLost;
 }
 
 const ATTEMPTS = 4;
@@ -36,7 +38,8 @@ export class Webhook implements Sink {
 
   async write(events: readonly string[], signal: AbortSignal): Promise<void> {
     const { apiVersion, initialBackoffMs } = this.#o;
-    const items = events.map((event) => JSON.parse(event) as unknown);
+    const items = events.flatMap((event) => this.#parsed(event));
+    if (items.length === 0) return;
     const list = { kind: 'EventList', apiVersion, metadata: {}, items };
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#post(list, signal);
@@ -51,6 +54,16 @@ export class Webhook implements Sink {
   close(): Promise<void> {
     this.#o.service.close();
     return Promise.resolve();
+  }
+
+  /** Nothing when it is no JSON: the others go without it. */
+  #parsed(event: string): readonly unknown[] {
+    try {
+      return [JSON.parse(event)];
+    } catch (err) {
+      this.#o.onLost(this.name, 1, err);
+      return [];
+    }
   }
 
   async #post(list: object, signal: AbortSignal): Promise<Failure | undefined> {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../machinery/codec/own.js';
+import { isJsonObject } from '../../../machinery/meta/own.js';
 
 /** A body as it stands in an event: JSON on one line. */
 export interface BodyText {

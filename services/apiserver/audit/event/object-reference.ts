@@ -1,5 +1,6 @@
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
-import type { ResourceRequest } from '../../pipeline/request.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
+import type { ResourceRequest } from '../../request/request.js';
+import { textJson } from './text-json.js';
 
 /** What a request is about, as far as its path and its body say; '' for what is not known. */
 export interface ObjectReference {
@@ -42,7 +43,7 @@ export function complete(reference: ObjectReference, object: unknown): void {
 
 /** Member by member: every event has one, and going through the members by name takes five times as long. */
 export const referenceJson = (r: ObjectReference): string =>
-  `{"resource":${JSON.stringify(r.resource)}` +
+  `{"resource":${textJson(r.resource)}` +
   member('namespace', r.namespace) +
   member('name', r.name) +
   member('uid', r.uid) +
@@ -52,4 +53,4 @@ export const referenceJson = (r: ObjectReference): string =>
   member('subresource', r.subresource) +
   '}';
 
-const member = (name: string, value: string): string => (value === '' ? '' : `,"${name}":${JSON.stringify(value)}`);
+const member = (name: string, value: string): string => (value === '' ? '' : `,"${name}":${textJson(value)}`);

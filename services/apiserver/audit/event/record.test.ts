@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { notFound } from '../../../machinery/meta/status.js';
 import { protobufStatus, respondJson, respondPieces } from '../../http/respond.js';
-import { annotate } from '../../pipeline/request.js';
+import { annotate } from '../../request/request.js';
+import { Gathering } from '../testing/gathering.js';
 import { answer, endPlay, json, play, PODS, refuse, stagesOf, type Handler } from '../testing/play.js';
 
 describe('RequestRecord', () => {
@@ -131,5 +132,40 @@ describe('RequestRecord', () => {
         assert.deepEqual(events[1]?.annotations, { a: 'b', 'audit.k8s.io/truncated': 'true' });
       });
     }
+  });
+
+  describe('what cannot be written down', () => {
+    afterEach(endPlay);
+    const broken = Object.assign(() => undefined, { brand: true }) as unknown as 'get';
+
+    it('costs its own events, and is counted', async () => {
+      const backend = new Gathering();
+      const played = await play({ backend, info: { verb: broken } }, answer({}));
+      assert.deepEqual([played.status, backend.texts, played.unencodable], [200, [], 2]);
+      const { events } = await play({ backend }, answer({}));
+      assert.deepEqual(stagesOf(events), ['RequestReceived', 'ResponseComplete']);
+    });
+
+    it('stops a request that may not go on without its first event', async () => {
+      const { status, rejected, unencodable } = await play({ info: { verb: broken }, strict: true }, answer({}));
+      assert.deepEqual([status, rejected, unencodable], [500, 1, 1]);
+    });
+
+    it('is left out of an event when it is a body', async () => {
+      const { status, events, unencodable } = await play({ info: { verb: 'create' } }, async (ctx) => {
+        ctx.state.audit?.sent(Buffer.from('a: 1'), 'application/yaml', { a: 1n });
+        await answer({ b: 2 }, 201)(ctx);
+      });
+      assert.deepEqual([status, unencodable, stagesOf(events)], [201, 1, ['RequestReceived', 'ResponseComplete']]);
+      assert.equal(events[1]?.requestObject, undefined);
+      assert.deepEqual(events[1]?.annotations, { 'audit.k8s.io/truncated': 'true' });
+    });
+
+    it('is the same for an answer that is no JSON', async () => {
+      const { events, unencodable } = await play({ rule: { omitManagedFields: true } }, (ctx) =>
+        respondJson(ctx, 200, Buffer.from('{"managedFields"'), 'application/json'),
+      );
+      assert.deepEqual([unencodable, events[1]?.responseObject], [1, undefined]);
+    });
   });
 });

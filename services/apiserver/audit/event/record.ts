@@ -1,12 +1,13 @@
 import { hasReason, REASONS, type StatusBody } from '../../../machinery/meta/status.js';
 import { asStatus } from '../../pipeline/errors.js';
-import type { RequestAudit, RequestInfo, RequestState, UserInfo } from '../../pipeline/request.js';
+import type { RequestAudit, RequestInfo, RequestState, UserInfo } from '../../request/request.js';
 import { isLongRunning, isMutating } from '../../metrics/request-labels.js';
 import type { Decision } from '../policy/decide.js';
 import type { AuditBackend, StageName } from '../types.js';
 import { encodedBody, splicedBody, withoutManagedFields, type BodyText } from './bodies.js';
 import { formatMicroTime, type MicroClock } from './micro-time.js';
 import { complete, referenceJson, referenceOf, type ObjectReference } from './object-reference.js';
+import { textJson } from './text-json.js';
 import type { ReadProtobuf } from './protobuf-answer.js';
 import { statusIn, statusJson } from './status.js';
 import { userJson } from './users.js';
@@ -24,6 +25,8 @@ export interface RecordDeps {
   readonly readProtobuf: ReadProtobuf;
   /** Told of each event that goes to the backend. */
   readonly onEvent: () => void;
+  /** Told of an event that cannot be written down. */
+  readonly onUnencodable: (err: unknown) => void;
 }
 
 /** Where a request comes from. */
@@ -39,9 +42,9 @@ export type Shown = Pick<RequestState, 'info' | 'user' | 'impersonator' | 'audit
 
 type Waiting = Promise<boolean> | undefined;
 
-/** Too large to be shown. */
-const TOO_LARGE = 'too large';
-type Body = BodyText | typeof TOO_LARGE | undefined;
+/** There is a body, and it is too large to be shown, or cannot be written down. */
+const NOT_SHOWN = 'not shown';
+type Body = BodyText | typeof NOT_SHOWN | undefined;
 
 /** Answers in JSON, and those that are made into something else on their way out. */
 const isJson = (type: string): boolean =>
@@ -56,10 +59,8 @@ export class RequestRecord implements RequestAudit {
   readonly #state: Shown;
   readonly #info: RequestInfo;
   readonly #receivedAt: string;
-  /** What stands before and after the stage, up to the user, and behind him. */
-  readonly #head: string;
-  readonly #before: string;
-  readonly #behind: string;
+  readonly #origin: Origin;
+  #frame: Frame | undefined;
   readonly #reference: ObjectReference | undefined;
   #sent: Body;
   #hasStarted = false;
@@ -74,10 +75,7 @@ export class RequestRecord implements RequestAudit {
     this.#state = state;
     this.#info = info;
     this.#receivedAt = formatMicroTime(d.clock());
-    this.#head = `{"kind":"Event","apiVersion":"${d.apiVersion}","level":"${decision.level}","auditID":${JSON.stringify(origin.auditId)},"stage":"`;
-    this.#before = `","requestURI":${JSON.stringify(origin.uri)},"verb":${JSON.stringify(info.verb)},"user":`;
-    const agent = origin.userAgent === '' ? '' : `,"userAgent":${JSON.stringify(origin.userAgent)}`;
-    this.#behind = `,"sourceIPs":${JSON.stringify(origin.sourceAddresses)}${agent}`;
+    this.#origin = origin;
     this.#reference = info.kind === 'resource' ? referenceOf(info) : undefined;
   }
 
@@ -98,9 +96,24 @@ export class RequestRecord implements RequestAudit {
     if (this.#reference !== undefined && !isPatch) complete(this.#reference, value);
     if (!this.#tells('Request')) return;
     const { omitManagedFields } = this.#decision;
-    if (body.length > this.#d.maxEventBytes) this.#sent = TOO_LARGE;
-    else this.#sent = isJson(type) && type !== 'application/yaml' ? splicedBody(body) : encodedBody(value);
-    if (omitManagedFields && !isPatch) this.#sent = stripped(this.#sent);
+    if (body.length > this.#d.maxEventBytes) {
+      this.#sent = NOT_SHOWN;
+      return;
+    }
+    this.#sent = this.#shown(() => {
+      const text = isJson(type) && type !== 'application/yaml' ? splicedBody(body) : encodedBody(value);
+      return omitManagedFields && !isPatch ? stripped(text) : text;
+    });
+  }
+
+  /** The request goes on, whatever is wrong with a body. */
+  #shown(make: () => Body): Body {
+    try {
+      return make();
+    } catch (err) {
+      this.#d.onUnencodable(err);
+      return NOT_SHOWN;
+    }
   }
 
   named(name: string): void {
@@ -121,14 +134,14 @@ export class RequestRecord implements RequestAudit {
     const tooLarge = bytes > this.#d.maxEventBytes;
     const whole = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(tooLarge ? [] : pieces);
     if (isJson(type)) {
-      const answered = tells ? (tooLarge ? TOO_LARGE : splicedBody(whole)) : undefined;
+      const answered = tells ? (tooLarge ? NOT_SHOWN : splicedBody(whole)) : undefined;
       return this.#over(code, statusIn(whole), answered);
     }
     if (tooLarge || !(tells || bytes < MOST_STATUS_BYTES))
-      return this.#over(code, undefined, tells ? TOO_LARGE : undefined);
+      return this.#over(code, undefined, tells ? NOT_SHOWN : undefined);
     const value = this.#fromProtobuf(whole);
     const status = value?.['kind'] === 'Status' ? (value as Partial<StatusBody>) : undefined;
-    return this.#over(code, status, tells ? encodedBody(value) : undefined);
+    return this.#over(code, status, tells ? this.#shown(() => encodedBody(value)) : undefined);
   }
 
   /** The answer is whatever the stages further out make of the status. */
@@ -169,7 +182,8 @@ export class RequestRecord implements RequestAudit {
     const began = this.started(code);
     this.#isOver = true;
     const isShown = this.#tells('RequestResponse') && this.#info.verb !== 'watch';
-    const answered = isShown ? (this.#decision.omitManagedFields ? stripped(body) : body) : undefined;
+    const { omitManagedFields } = this.#decision;
+    const answered = isShown ? (omitManagedFields ? this.#shown(() => stripped(body)) : body) : undefined;
     const told = this.#tell(stage, statusJson(code, said), { sent: this.#sent, answered });
     return told ?? began ?? this.#received;
   }
@@ -183,7 +197,29 @@ export class RequestRecord implements RequestAudit {
   #tell(stage: StageName, status?: string, bodies = NO_BODIES): Waiting {
     if (this.#decision.omits.has(stage)) return undefined;
     this.#d.onEvent();
-    return this.#d.backend.tell(this.#text(stage, status, bodies));
+    const event = this.#encoded(stage, status, bodies);
+    if (event !== undefined) return this.#d.backend.tell(event);
+    return this.#d.strict ? Promise.resolve(false) : undefined;
+  }
+
+  /** undefined when it cannot be: it costs nothing but itself. */
+  #encoded(stage: StageName, status: string | undefined, bodies: typeof NO_BODIES): string | undefined {
+    try {
+      return this.#text(stage, status, bodies);
+    } catch (err) {
+      this.#d.onUnencodable(err);
+      return undefined;
+    }
+  }
+
+  #framed(): Frame {
+    const { auditId, uri, userAgent, sourceAddresses } = this.#origin;
+    const agent = userAgent === '' ? '' : `,"userAgent":${textJson(userAgent)}`;
+    return {
+      head: `{"kind":"Event","apiVersion":"${this.#d.apiVersion}","level":"${this.#decision.level}","auditID":${textJson(auditId)},"stage":"`,
+      middle: `","requestURI":${textJson(uri)},"verb":${textJson(this.#info.verb)},"user":`,
+      end: `,"sourceIPs":${JSON.stringify(sourceAddresses)}${agent}`,
+    };
   }
 
   #text(stage: StageName, status: string | undefined, { sent, answered }: typeof NO_BODIES): string {
@@ -192,7 +228,8 @@ export class RequestRecord implements RequestAudit {
       impersonator === undefined ? userJson(user) : `${userJson(impersonator)},"impersonatedUser":${userJson(user)}`;
     const reference = this.#reference === undefined ? '' : `,"objectRef":${referenceJson(this.#reference)}`;
     const responded = status === undefined ? '' : `,"responseStatus":${status}`;
-    const head = `${this.#head}${stage}${this.#before}${who}${this.#behind}${reference}${responded}`;
+    const { head: before, middle, end } = (this.#frame ??= this.#framed());
+    const head = `${before}${stage}${middle}${who}${end}${reference}${responded}`;
     const times = `,"requestReceivedTimestamp":"${this.#receivedAt}","stageTimestamp":"${formatMicroTime(this.#d.clock())}"`;
     const room = this.#d.maxEventBytes - head.length - times.length;
     if (fits(sent, answered, room)) {
@@ -203,6 +240,13 @@ export class RequestRecord implements RequestAudit {
   }
 }
 
+/** What all events of a request have in common: up to the stage, from there to the user, and behind him. */
+interface Frame {
+  readonly head: string;
+  readonly middle: string;
+  readonly end: string;
+}
+
 /** A Status in Protobuf is shorter than this, or of no interest. */
 const MOST_STATUS_BYTES = 1024;
 
@@ -210,7 +254,7 @@ const stripped = (body: Body): Body => (typeof body === 'object' ? withoutManage
 
 /** Both bodies or none: half of them would look like the whole. */
 function fits(sent: Body, answered: Body, room: number): boolean {
-  if (sent === TOO_LARGE || answered === TOO_LARGE) return false;
+  if (sent === NOT_SHOWN || answered === NOT_SHOWN) return false;
   const bytes = (sent?.bytes ?? 0) + (answered?.bytes ?? 0);
   return bytes === 0 || bytes <= room;
 }

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 
 /** Users are few and their requests many. */
 const known = new WeakMap<UserInfo, string>();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { PathRequest, RequestInfo, RequestVerb, ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import type { PathRequest, RequestInfo, RequestVerb, ResourceRequest, UserInfo } from '../../request/request.js';
 import { POD as GET_POD, RULE } from '../testing/play.js';
 import { decideBy, NOBODY } from './decide.js';
 import type { GroupResources, PolicyRule } from './parse.js';

@@ -1,4 +1,4 @@
-import type { RequestInfo, ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import type { RequestInfo, ResourceRequest, UserInfo } from '../../request/request.js';
 import type { Level, StageName } from '../types.js';
 import type { GroupResources, Policy, PolicyRule } from './parse.js';
 

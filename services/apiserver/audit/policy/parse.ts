@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../machinery/codec/own.js';
+import { isJsonObject } from '../../../machinery/meta/own.js';
 import { dns1123Subdomain } from '../../../machinery/meta/names.js';
 import { LEVELS, STAGES, type Level, type StageName } from '../types.js';
 

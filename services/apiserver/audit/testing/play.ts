@@ -6,8 +6,9 @@ import Koa from 'koa';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { respondJson } from '../../http/respond.js';
+import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
-import type { Context, RequestState, ResourceRequest } from '../../pipeline/request.js';
+import type { Context, RequestState, ResourceRequest } from '../../request/request.js';
 import { protobufReader } from '../event/protobuf-answer.js';
 import { decideBy } from '../policy/decide.js';
 import type { PolicyRule } from '../policy/parse.js';
@@ -39,6 +40,7 @@ export const POD: ResourceRequest = {
   resource: 'pods',
   subresource: '',
   name: 'a',
+  watchPath: false,
   declaration: undefined,
   subresourceDeclaration: undefined,
 };
@@ -67,6 +69,7 @@ export interface Played {
   readonly events: readonly ShownEvent[];
   readonly levels: readonly string[];
   readonly rejected: number;
+  readonly unencodable: number;
 }
 
 const WORDS = vocabulary('kubernetes');
@@ -78,8 +81,10 @@ export async function play(scene: Scene, handler: Handler): Promise<Played> {
   const backend = scene.backend ?? new Gathering();
   const levels: string[] = [];
   let rejected = 0;
+  let unencodable = 0;
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: () => undefined }));
+  app.use(bounds(60_000));
   app.use((ctx, next) => {
     const info = scene.info?.kind === 'path' ? scene.info : { ...POD, ...scene.info };
     Object.assign(ctx.state, { info, user: ALICE, query: new URLSearchParams() });
@@ -97,6 +102,7 @@ export async function play(scene: Scene, handler: Handler): Promise<Played> {
         clock: () => 1_653_386_400_000_042,
         readProtobuf: protobufReader(CATALOG),
         onEvent: () => undefined,
+        onUnencodable: () => unencodable++,
       },
       onLevel: (level) => levels.push(level),
       onRejected: () => rejected++,
@@ -113,7 +119,8 @@ export async function play(scene: Scene, handler: Handler): Promise<Played> {
   const req = request({ port, host: '127.0.0.1', path: scene.url ?? '/x', headers: scene.headers ?? {} }).end();
   const [res] = (await once(req, 'response')) as [IncomingMessage];
   const body = await text(res);
-  return { status: res.statusCode ?? 0, body, headers: res.headers, events: backend.events, levels, rejected };
+  const told = { events: backend.events, levels, rejected, unencodable };
+  return { status: res.statusCode ?? 0, body, headers: res.headers, ...told };
 }
 
 /** Ends the servers of all requests so far. */

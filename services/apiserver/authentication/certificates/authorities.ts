@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { FileChanges } from '../../../machinery/files/file-changes.js';
 
 export interface AuthoritiesLog {
   info(message: string, keys?: object): void;
@@ -25,6 +26,7 @@ export class Authorities {
   /** @throws {Error} In one line, when the file cannot be used. */
   constructor(file: string, log: AuthoritiesLog, signal: AbortSignal, reloadEveryMs = RELOAD_EVERY_MS) {
     this.#file = file;
+    const changes = new FileChanges([file]);
     this.#anchors = this.#read();
     const reload = (): void => {
       try {
@@ -35,8 +37,7 @@ export class Authorities {
         log.warn('Changed client authorities cannot be used yet', { file, err });
       }
     };
-    watchFile(file, { interval: reloadEveryMs, persistent: false }, reload);
-    signal.addEventListener('abort', () => unwatchFile(file, reload), { once: true });
+    signal.addEventListener('abort', changes.watch(reloadEveryMs, reload), { once: true });
   }
 
   get anchors(): readonly X509Certificate[] {

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { Context } from '../../pipeline/request.js';
+import type { Context } from '../../request/request.js';
 import type { Authorities } from './authorities.js';
 import { CertificateRefused, verifyPath, type Presented } from './verify.js';
 

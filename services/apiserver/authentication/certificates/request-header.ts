@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { headersOf, removeHeaders } from '../../http/headers.js';
-import type { Context } from '../../pipeline/request.js';
+import type { Context } from '../../request/request.js';
 import { addExtra } from '../extra.js';
 import { SpeakerRefused, type Authenticator, type Identity } from '../types.js';
 import { peerOf, type PeerCertificates } from './peer.js';

@@ -1,4 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
+import { OID, readCertificate, valuesOf } from '../../../machinery/pki/certificate.js';
+import { DerProblem } from '../../../machinery/pki/der.js';
 import { CertificateRefused } from './verify.js';
 
 /** The parts of a certificate's subject that name its holder. */
@@ -9,12 +11,19 @@ export interface Subject {
 
 /** @throws {CertificateRefused} Without a common name, and with several: nobody could tell which one is meant. */
 export function subjectOf(certificate: X509Certificate): Subject {
-  const { subject } = certificate.toLegacyObject() as { subject?: { CN?: string | string[]; O?: string | string[] } };
-  const [commonName = '', ...others] = all(subject?.CN);
+  const [[commonName = '', ...others], organizations] = namesOf(certificate);
   if (commonName === '' || others.length > 0) throw new CertificateRefused('The certificate has no one common name');
-  return { commonName, organizations: all(subject?.O) };
+  return { commonName, organizations };
 }
 
-/** Node gives one value as a string and several as a list. */
-const all = (value: string | string[] | undefined): string[] =>
-  value === undefined ? [] : typeof value === 'string' ? [value] : value;
+function namesOf({
+  raw,
+}: X509Certificate): readonly [commonNames: readonly string[], organizations: readonly string[]] {
+  try {
+    const { subject } = readCertificate(raw);
+    return [valuesOf(subject, OID.commonName), valuesOf(subject, OID.organization)];
+  } catch (err) {
+    if (err instanceof DerProblem) throw new CertificateRefused('The certificate is not in DER', { cause: err });
+    throw err;
+  }
+}

@@ -15,7 +15,7 @@ describe('verifyPath()', () => {
   const middle = root.intermediate('/CN=middle');
   const notAnAuthority = root.issue('/CN=notca');
   const anchors = parseBundle(root.cert);
-  const now = Date.now() + 60_000; // certificates are made after this line has run
+  const now = Date.now() + DAY_MS; // certificates are made after this line has run, for two days
   after(() => [root, twin, middle].forEach((authority) => authority.remove()));
 
   const refusals: readonly (readonly [what: string, run: () => unknown])[] = [
@@ -34,6 +34,10 @@ describe('verifyPath()', () => {
     [
       'one for servers',
       () => verifyPath([certificate(root.issue('/CN=a', { extensions: 'extendedKeyUsage=serverAuth\n' }).cert)], anchors, now), // prettier-ignore
+    ],
+    [
+      'one for any usage, which does not name clients',
+      () => verifyPath([certificate(root.issue('/CN=a', { extensions: 'extendedKeyUsage=anyExtendedKeyUsage\n' }).cert)], anchors, now), // prettier-ignore
     ],
     [
       'one that somebody signed who is no authority',

@@ -15,8 +15,8 @@ export interface Verified {
 
 /** Longest path, the client's certificate and the authority included. */
 const MAX_PATH = 8;
-/** Extended key usages (RFC 5280, 4.2.1.12): of clients, and any. */
-const CLIENT_USAGES: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
+/** The extended key usage of clients. One for any usage does not name it, and is refused (RFC 5280, 4.2.1.12), as by TLS. */
+const CLIENT_USAGE = '1.3.6.1.5.5.7.3.2';
 
 /**
  * Finds a path of valid signatures and dates from the client's certificate to one of `anchors` (RFC 5280, 6.1). The
@@ -28,7 +28,7 @@ const CLIENT_USAGES: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29
 export function verifyPath(presented: Presented, anchors: readonly X509Certificate[], nowMs: number): Verified {
   const [leaf, ...between] = presented;
   const usages = leaf.keyUsage as readonly string[] | undefined; // none when the certificate does not say
-  if (usages !== undefined && !usages.some((usage) => CLIENT_USAGES.has(usage))) {
+  if (usages !== undefined && !usages.includes(CLIENT_USAGE)) {
     throw new CertificateRefused('The certificate is not for clients');
   }
   if (!isValidAt(leaf, nowMs)) throw new CertificateRefused('The certificate has expired or is not valid yet');

@@ -1,4 +1,4 @@
-import { getOwn } from '../../../machinery/codec/own.js';
+import { getOwn } from '../../../machinery/meta/own.js';
 import { TokenRefused } from '../token-reviewer.js';
 
 /** What a token says, as it was parsed. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../machinery/codec/own.js';
+import { isJsonObject } from '../../../machinery/meta/own.js';
 
 /** The compact form of a JSON Web Signature (RFC 7515, 7.1); one without a signature is none of ours. */
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;

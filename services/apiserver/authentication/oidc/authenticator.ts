@@ -1,4 +1,4 @@
-import { getOwn } from '../../../machinery/codec/own.js';
+import { getOwn } from '../../../machinery/meta/own.js';
 import { BoundedMap } from '../jwt/bounded-map.js';
 import { checkTimes, type Times } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';

@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import { algorithmsOf, keyId } from '../jwt/keys.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../../machinery/backoff/backoff.js';
+import { backoffMs } from '../../../machinery/loop/backoff.js';
 import type { KeySet } from './key-set.js';
 import type { FetchedKeys } from './provider.js';
 

@@ -12,7 +12,7 @@ const CONFIGURATION = '/.well-known/openid-configuration';
 
 describe('OpenIdProvider', () => {
   const key = new TestKey();
-  const signal = AbortSignal.timeout(60_000);
+  let signal: AbortSignal;
   let authority: TestAuthority;
   let others: TestAuthority;
   let caFile: string;
@@ -28,6 +28,7 @@ describe('OpenIdProvider', () => {
     others.remove();
   });
   beforeEach(async () => {
+    signal = AbortSignal.timeout(60_000);
     opened = [];
     provider = await TestProvider.start(authority.issue('provider'));
     provider.keys = [jwkOf(key)];

@@ -6,7 +6,7 @@ import { machineAuthorities } from '../../../client/kubeconfig/machine-authoriti
 import { agentFor } from '../../../client/remote/agents.js';
 import { exchange } from '../../../client/remote/exchange.js';
 import { parseJson } from '../../../machinery/codec/json.js';
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import { isHttps } from '../service-accounts/issuer-documents.js';
 import { readKeySet, type ReadKeys } from './key-set.js';
 

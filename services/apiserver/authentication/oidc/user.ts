@@ -1,5 +1,5 @@
-import { getOwn } from '../../../machinery/codec/own.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import { getOwn } from '../../../machinery/meta/own.js';
+import type { UserInfo } from '../../request/request.js';
 import { audiencesIn, malformed, timeIn, type Claims, type Times } from '../jwt/claims.js';
 import { TokenRefused } from '../token-reviewer.js';
 

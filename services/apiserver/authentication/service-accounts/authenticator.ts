@@ -1,6 +1,6 @@
-import { getOwn } from '../../../machinery/codec/own.js';
+import { getOwn } from '../../../machinery/meta/own.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import { BoundedMap } from '../jwt/bounded-map.js';
 import { checkTimes } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import { dns1123Label, dns1123Subdomain, type TextRule } from '../../../machinery/meta/names.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { audiencesIn, malformed, timeIn, type Claims } from '../jwt/claims.js';

@@ -1,8 +1,17 @@
-import type { Core } from '../../core.js';
-import type { ApiServerOptions } from '../../options.js';
+import type { Reader } from '../../registry/reader.js';
+import type { ResourceTable } from '../../registry/resources.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import { ServiceAccountTokens } from './authenticator.js';
 import { issuerDocuments, type IssuerDocuments } from './issuer-documents.js';
 import { verifyingKeys } from './key-files.js';
+
+/** Where objects are that are credentials, or that credentials name. */
+export interface StoredObjects {
+  readonly vocabulary: Vocabulary;
+  readonly resources: ResourceTable;
+  readonly reader: Reader;
+}
 
 export interface ServiceAccounts {
   /** Empty without a key to verify tokens with. */
@@ -12,10 +21,7 @@ export interface ServiceAccounts {
 }
 
 /** @throws {Error} In one line, for key files that cannot be used. */
-export function openServiceAccounts(
-  o: ApiServerOptions,
-  core: Pick<Core, 'vocabulary' | 'resources' | 'reader'>,
-): ServiceAccounts {
+export function openServiceAccounts(o: ApiServerOptions, core: StoredObjects): ServiceAccounts {
   const keys = verifyingKeys(o);
   if (keys.length === 0) return { tokens: [], documents: undefined };
   return {

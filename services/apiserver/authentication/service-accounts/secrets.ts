@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 
 /** Texts that a client must not learn are compared, and kept, as their digests. */

@@ -1,5 +1,5 @@
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { TokenClaims } from './claims.js';
 
 /** The name of the user that a service account is. */

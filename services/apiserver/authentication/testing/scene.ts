@@ -10,8 +10,9 @@ import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { authorizeBy } from '../../authorization/stage.js';
 import type { Authorizer } from '../../authorization/types.js';
 import { listen } from '../../http/listener.js';
+import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
-import type { RequestState } from '../../pipeline/request.js';
+import type { RequestState } from '../../request/request.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import { servedApi } from '../../registry/runtime-config.js';
 import { impersonation } from '../impersonation.js';
@@ -90,6 +91,7 @@ function application(o: SceneOptions): Koa<RequestState> {
   const words = vocabulary('platform');
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: () => undefined }));
+  app.use(bounds(60_000));
   app.use(requestInfo(servedApi(loadCatalog(words), new Map()).api));
   app.use(
     authentication({

@@ -1,5 +1,5 @@
-import { setOwn } from '../../../machinery/codec/own.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import { setOwn } from '../../../machinery/meta/own.js';
+import type { UserInfo } from '../../request/request.js';
 import { flagAt, objectAt, shortened, textAt, textsAt, type Members } from '../../webhook-reviews/members.js';
 import { ReviewError } from '../../webhook-reviews/review-error.js';
 

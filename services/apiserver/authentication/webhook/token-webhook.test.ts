@@ -55,6 +55,20 @@ describe('TokenWebhook', () => {
     assert.ok(!JSON.stringify(hook.logged).includes(TOKEN));
   }
 
+  it('ends a question with the one who asked', async () => {
+    const asker = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      hook.service.answer = (_, res): void => {
+        res.on('close', resolve);
+        asker.abort(new Error('gone'));
+      };
+    });
+    const reviewer = new TokenReviewer([open()], OWN);
+    await assert.rejects(async () => reviewer.authenticate(TOKEN, undefined, asker), TokenRefused);
+    await closed;
+    assert.deepEqual(hook.logged, []);
+  });
+
   describe('knows nobody by an answer', () => {
     for (const [what, answer, message] of UNUSABLE) {
       it(what, async () => {

@@ -1,3 +1,4 @@
+import type { Asker } from '../../http/turns.js';
 import type { TokenCacheMetrics } from '../../metrics/webhook-metrics.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 import { ExpiringCache } from '../../webhook-reviews/expiring-cache.js';
@@ -53,7 +54,11 @@ export class TokenWebhook implements TokenAuthenticator {
    * @returns With `audiences`: those of the wanted ones that the service names. It may name none, for it knows none.
    * @throws {TokenRefused} When the service could not find out. @throws {ReviewError} @throws {RemoteError}
    */
-  authenticateToken(token: string, audiences: readonly string[]): Promise<Identity | undefined> | Identity | undefined {
+  authenticateToken(
+    token: string,
+    audiences: readonly string[],
+    asker?: Asker,
+  ): Promise<Identity | undefined> | Identity | undefined {
     const started = performance.now();
     const { metrics } = this.#d;
     const key = digestOf([token, ...audiences]);
@@ -62,7 +67,7 @@ export class TokenWebhook implements TokenAuthenticator {
       metrics.requested('hit', (performance.now() - started) / 1000);
       return known.identity;
     }
-    return this.#wait(key, token, audiences, started);
+    return this.#wait(key, token, audiences, started, asker);
   }
 
   async #wait(
@@ -70,21 +75,23 @@ export class TokenWebhook implements TokenAuthenticator {
     token: string,
     audiences: readonly string[],
     started: number,
+    asker: Asker | undefined,
   ): Promise<Identity | undefined> {
     const { metrics } = this.#d;
     const waited = metrics.waiting();
     try {
-      return (await this.#questions.ask(key, () => this.#fetch(key, token, audiences))).identity;
+      const fetch = (left: AbortSignal): Promise<Answer> => this.#fetch(key, token, audiences, left);
+      return (await this.#questions.ask(key, fetch, asker)).identity;
     } finally {
       waited();
       metrics.requested('miss', (performance.now() - started) / 1000);
     }
   }
 
-  async #fetch(key: string, token: string, audiences: readonly string[]): Promise<Answer> {
+  async #fetch(key: string, token: string, audiences: readonly string[], left: AbortSignal): Promise<Answer> {
     const fetched = this.#d.metrics.fetching();
     try {
-      const answer = await this.#ask(key, token, audiences);
+      const answer = await this.#ask(key, token, audiences, left);
       fetched('ok');
       return answer;
     } catch (err) {
@@ -93,12 +100,12 @@ export class TokenWebhook implements TokenAuthenticator {
     }
   }
 
-  async #ask(key: string, token: string, audiences: readonly string[]): Promise<Answer> {
+  async #ask(key: string, token: string, audiences: readonly string[], left: AbortSignal): Promise<Answer> {
     const { service, ttlMs } = this.#d;
     const length = audiences.reduce((sum, audience) => sum + audience.length, 0);
     if (length > MAX_AUDIENCES_LENGTH) throw new TokenRefused('The wanted audiences are too long');
     const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
-    const said = await service.ask(spec, (status) => tokenAnswer(status, token));
+    const said = await service.ask(spec, (status) => tokenAnswer(status, token), left);
     if (said.kind === 'error') throw new TokenRefused(`The authentication webhook: ${said.message}`);
     const identity = said.kind === 'known' ? identityOf(said, audiences) : undefined;
     const answer = identity === undefined ? NOBODY : { identity };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { Attributes, ResourceAttributes } from '../types.js';
 import { abacAuthorizer } from './authorizer.js';
 import { parsePolicies } from './policies.js';

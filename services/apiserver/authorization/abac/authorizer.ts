@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision, type RuleList } from '../types.js';
 import type { Policy } from './policies.js';
 

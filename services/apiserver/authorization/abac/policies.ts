@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../machinery/codec/own.js';
+import { isJsonObject } from '../../../machinery/meta/own.js';
 
 /** One policy. Every member has to match; `*` matches anything, and what is not there matches nothing but itself. */
 export interface Policy {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { CachedObject } from '../../cache/cached-object.js';
 import { Change } from '../../cache/history.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { rulesOf } from '../rbac/rules.js';
 import type { Authorizer, ResourceAttributes } from '../types.js';

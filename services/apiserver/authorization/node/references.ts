@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 
 /** What an agent of a node needs because of something that is bound to its node. */
 export type ReferencedKind = 'secret' | 'configmap' | 'claim' | 'serviceaccount';

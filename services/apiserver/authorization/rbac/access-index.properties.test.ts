@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../types.js';
 import { rbacAuthorizer } from './authorizer.js';
 import { bindingOf } from './bindings.js';

@@ -1,10 +1,10 @@
+import { hasFired } from '../../../machinery/loop/repeat.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { hasReason } from '../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import { runOnChanges } from '../../cache/changes.js';
 import type { ResourceCache } from '../../cache/resource-cache.js';
-import type { Log } from '../../log.js';
+import type { Log } from '../../../machinery/log/log.js';
 import type { StoredResource } from '../../registry/resource.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
@@ -38,9 +38,6 @@ export async function runAggregation(d: AggregationDeps, signal: AbortSignal): P
   );
 }
 
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;
-
 /** What aggregation looks at in a role; read once for each state. */
 interface KnownRole extends SelectableRole {
   readonly aggregationRule: unknown;
@@ -70,11 +67,11 @@ class Aggregation {
   async pass(signal: AbortSignal): Promise<void> {
     let failure: unknown;
     for (const { name } of this.#gathering()) {
-      if (fired(signal)) return;
+      if (hasFired(signal)) return;
       try {
-        await this.#d.writer.change(this.#stored, '', name, (current) => this.#judge(current));
+        await this.#d.writer.write({ stored: this.#stored, namespace: '', name }, (current) => this.#judge(current));
       } catch (err) {
-        if (!hasReason(err, 'NotFound')) failure = err; // a role that is gone gathers nothing
+        failure = err;
       }
     }
     if (failure !== undefined) throw failure as Error;
@@ -94,9 +91,10 @@ class Aggregation {
     return rules === undefined || sameRules(rules, role.rules) ? undefined : rules.map(writtenRule);
   }
 
-  #judge(current: CachedObject): WriteDecision {
-    const rules = this.#rulesFor(current);
-    if (rules === undefined) return { do: 'nothing' };
+  /** A role that is gone gathers nothing. */
+  #judge(current: CachedObject | undefined): WriteDecision {
+    const rules = current === undefined ? undefined : this.#rulesFor(current);
+    if (current === undefined || rules === undefined) return { do: 'nothing' };
     const object = { ...(current.parse() as ApiObject), rules }; // we encoded it
     return { do: 'put', object: this.#d.resources.served(this.#stored.hub)?.decode(object) ?? object };
   }

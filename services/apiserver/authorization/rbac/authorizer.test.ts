@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../types.js';
 import { rbacAuthorizer } from './authorizer.js';
 import {

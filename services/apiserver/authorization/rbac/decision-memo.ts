@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../types.js';
 
 /** Decisions that are kept, of all users together. */

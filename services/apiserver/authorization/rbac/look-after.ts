@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../log.js';
+import { repeat } from '../../../machinery/loop/repeat.js';
+import type { Log } from '../../../machinery/log/log.js';
 import { runAggregation, type AggregationDeps } from './aggregation-loop.js';
 import { reconcilePolicy } from './bootstrap.js';
 
-const RETRY_MS = 500;
+const RETRY = { leastMs: 200, mostMs: 1_000 };
 
 /**
  * What every server does for roles: at its start it brings the policy of every installation in line, and from then on it
@@ -16,18 +16,13 @@ export async function lookAfterRoles(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted && !d.state.policySettled) {
-    try {
-      await reconcilePolicy(d);
-      d.state.policySettled = true;
-    } catch (err) {
-      if (fired(signal)) return;
-      log.warn('The first roles and bindings could not be brought in line yet', { err });
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  const round = async (): Promise<'finished'> => {
+    await reconcilePolicy(d);
+    d.state.policySettled = true;
+    return 'finished';
+  };
+  const onFailure = (err: unknown): void =>
+    log.warn('The first roles and bindings could not be brought in line yet', { err });
+  await repeat({ round, onFailure, retry: RETRY }, signal);
   await runAggregation({ ...d, log }, signal);
 }
-
-/** Asked again after an await: the compiler takes the answer from before it. */
-const fired = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson } from '../../../client/testing/tls-service.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import { Hook, UNUSABLE, type Sent } from '../../webhook-reviews/testing/hook.js';
 import { decide } from '../stage.js';
 import type { Attributes, Authorizer, Decision, ResourceAttributes } from '../types.js';
@@ -165,6 +165,19 @@ describe('WebhookAuthorizer', () => {
         assert.deepEqual(hook.sent, [{ kind: 'SubjectAccessReview', apiVersion, spec }]);
       });
     }
+
+    it('for nobody who has left, and not those after it either', async () => {
+      const asker = new AbortController();
+      const closed = new Promise<void>((resolve) => {
+        hook.service.answer = (_, res): void => {
+          res.on('close', resolve);
+          asker.abort(new Error('gone'));
+        };
+      });
+      const next: Authorizer = { name: 'next', authorize: () => assert.fail('it was asked') };
+      await assert.rejects(async () => decide([open(), next], JANE, GET, asker), /gone/);
+      await closed;
+    });
 
     it('once for many who ask the same at the same time', async () => {
       hook.says(ALLOWED);

@@ -1,4 +1,5 @@
-import type { UserInfo } from '../../pipeline/request.js';
+import type { Asker } from '../../http/turns.js';
+import type { UserInfo } from '../../request/request.js';
 import { ExpiringCache, type ExpiringCacheOptions } from '../../webhook-reviews/expiring-cache.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
@@ -47,22 +48,23 @@ export class WebhookAuthorizer implements Authorizer {
     this.#others = new ExpiringCache(bounds);
   }
 
-  authorize(user: UserInfo, attributes: Attributes): Promise<Decision> | Decision {
+  authorize(user: UserInfo, attributes: Attributes, asker?: Asker): Promise<Decision> | Decision {
     const key = keyOf(user, attributes);
-    return this.#allowed.get(key) ?? this.#others.get(key) ?? this.#ask(key, user, attributes);
+    return this.#allowed.get(key) ?? this.#others.get(key) ?? this.#ask(key, user, attributes, asker);
   }
 
-  async #ask(key: string, user: UserInfo, attributes: Attributes): Promise<Decision> {
+  async #ask(key: string, user: UserInfo, attributes: Attributes, asker: Asker | undefined): Promise<Decision> {
     try {
-      return await this.#questions.ask(key, () => this.#decide(key, user, attributes));
+      return await this.#questions.ask(key, (left) => this.#decide(key, user, attributes, left), asker);
     } catch (err) {
+      asker?.signal.throwIfAborted(); // nobody is left to be told: those after this one need not be asked
       return { decision: 'noOpinion', reason: '', error: err instanceof Error ? err.message : 'The webhook failed' };
     }
   }
 
-  async #decide(key: string, user: UserInfo, attributes: Attributes): Promise<Decision> {
+  async #decide(key: string, user: UserInfo, attributes: Attributes, left: AbortSignal): Promise<Decision> {
     const { service, groups, authorizedTtlMs, unauthorizedTtlMs } = this.#d;
-    const decision = await service.ask(specOf(user, attributes, groups), decisionOf);
+    const decision = await service.ask(specOf(user, attributes, groups), decisionOf, left);
     if (lengthOf(attributes) >= MAX_REMEMBERED_LENGTH) return decision;
     const weight = ENTRY_WEIGHT + decision.reason.length + (decision.error ?? '').length;
     if (decision.decision === 'allow') this.#allowed.set(key, decision, { ttlMs: authorizedTtlMs, weight });

@@ -1,7 +1,7 @@
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import type { Log } from '../../log.js';
+import type { Log } from '../../../machinery/log/log.js';
 import type { AskedServiceMetrics } from '../../metrics/webhook-metrics.js';
-import type { ApiServerOptions } from '../../options.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import { openReviewService } from '../../webhook-reviews/open.js';
 import type { Authorizer } from '../types.js';
 import { WebhookAuthorizer } from './authorizer.js';

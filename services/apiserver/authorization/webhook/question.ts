@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 import type { Attributes } from '../types.js';
 

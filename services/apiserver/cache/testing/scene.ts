@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedStore } from '../../../storage/embedded/embedded-store.js';
 import { NO_REVISION, type KeyValueStore } from '../../../storage/store.js';
-import { Feed } from '../feed.js';
+import { Feed, type FeedOptions } from '../feed.js';
 import { HistoryBudget } from '../history.js';
 import { ResourceCache } from '../resource-cache.js';
 import { FORM, LAYOUT, PREFIX, storedBytes } from './objects.js';
@@ -22,20 +22,23 @@ export class FeedScene {
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  private constructor(directory: string, store: KeyValueStore, seenStore: KeyValueStore) {
+  private constructor(directory: string, store: KeyValueStore, seenStore: KeyValueStore, o: Partial<FeedOptions>) {
     this.#directory = directory;
     this.store = store;
-    this.feed = new Feed({ store: seenStore, prefix: '/registry/', log: quiet });
+    this.feed = new Feed({ store: seenStore, prefix: '/registry/', log: quiet, ...o });
     const budget = new HistoryBudget({ maxBytes: 1e8, retainMs: 1e8 });
     this.cache = new ResourceCache({ prefix: PREFIX, namespaced: true }, LAYOUT, FORM, budget);
     this.feed.register(this.cache);
   }
 
   /** @param seen What the feed is given in place of the store, to make happen what does not by itself. */
-  static async open(seen: (store: KeyValueStore) => KeyValueStore = (store) => store): Promise<FeedScene> {
+  static async open(
+    seen: (store: KeyValueStore) => KeyValueStore = (store) => store,
+    o: Partial<FeedOptions> = {},
+  ): Promise<FeedScene> {
     const directory = mkdtempSync(join(tmpdir(), 'feed-'));
     const store = await openEmbeddedStore({ directory, log: quiet, onFatal: () => undefined });
-    return new FeedScene(directory, store, seen(store));
+    return new FeedScene(directory, store, seen(store), o);
   }
 
   async start(): Promise<void> {

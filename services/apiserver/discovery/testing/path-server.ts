@@ -8,9 +8,10 @@ import { vocabulary, type VocabularyName } from '../../../machinery/vocabulary/v
 import type { IssuerDocuments } from '../../authentication/service-accounts/issuer-documents.js';
 import { HealthChecks, type HealthOptions } from '../../health/health-checks.js';
 import { createMetrics } from '../../metrics/metrics.js';
+import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
 import { requestInfo } from '../../pipeline/request-info.js';
-import type { RequestState } from '../../pipeline/request.js';
+import type { RequestState } from '../../request/request.js';
 import { servedApi } from '../../registry/runtime-config.js';
 import type { ServedApi } from '../../registry/served.js';
 import { pathRoutes } from '../routes.js';
@@ -48,6 +49,7 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
   const health = new HealthChecks({ livezGracePeriodMs: 0, ...o.health });
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: (message, keys) => app.emit('unexpected', message, keys) }));
+  app.use(bounds(60_000));
   app.use(requestInfo(api));
   app.use(
     pathRoutes({

@@ -1,5 +1,5 @@
 import { runOnChanges } from '../../cache/changes.js';
-import type { Log } from '../../log.js';
+import type { Log } from '../../../machinery/log/log.js';
 import { Upkeep, type UpkeepDeps } from './upkeep.js';
 
 /** Two releases may want the same object in two forms: each takes its time before it answers the other. */

@@ -1,5 +1,4 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { hasReason } from '../../../machinery/meta/status.js';
 import { now } from '../../../machinery/meta/time.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
@@ -113,11 +112,8 @@ export class Upkeep {
   }
 
   async #change(stored: StoredResource, name: string, judge: Judge): Promise<void> {
-    try {
-      await this.#d.writer.change(stored, '', name, judge);
-    } catch (err) {
-      if (!hasReason(err, 'NotFound')) throw err; // what is gone needs nothing
-    }
+    const target = { stored, namespace: '', name };
+    await this.#d.writer.write(target, (current) => (current === undefined ? NOTHING : judge(current)));
   }
 
   #put(resource: FlowResource, part: Part, present: ApiObject, next: ApiObject | undefined): WriteDecision {

@@ -6,7 +6,7 @@ import { follow } from '../../cache/follow.js';
 import { HistoryBudget } from '../../cache/history.js';
 import { ResourceCache } from '../../cache/resource-cache.js';
 import { CountedFlowControl } from '../../metrics/flow-control-metrics.js';
-import type { PathRequest, RequestVerb, ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import type { PathRequest, RequestVerb, ResourceRequest, UserInfo } from '../../request/request.js';
 import { FlowControl } from '../flow-control.js';
 
 const GROUP = vocabulary('kubernetes').groups.flowcontrol;
@@ -67,7 +67,7 @@ export const user = (name: string, ...groups: readonly string[]): UserInfo => ({
 export function ask(verb: RequestVerb, resource: string, namespace = '', group = ''): ResourceRequest {
   const [parent = '', subresource = ''] = resource.split('/');
   const request = { kind: 'resource', verb, group, version: 'v1', namespace, resource: parent, subresource } as const;
-  return { ...request, name: '', declaration: undefined, subresourceDeclaration: undefined };
+  return { ...request, name: '', watchPath: false, declaration: undefined, subresourceDeclaration: undefined };
 }
 
 export const askPath = (verb: string, path: string): PathRequest => ({ kind: 'path', verb, path });

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Koa from 'koa';
 import { OpenStreams } from '../../http/stream.js';
+import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
-import type { RequestInfo, RequestState, Stage } from '../../pipeline/request.js';
+import type { RequestInfo, RequestState, Stage } from '../../request/request.js';
 import { ask, user } from './flow-scene.js';
 
 export interface Reply {
@@ -42,6 +43,7 @@ export class StageScene {
     app.silent = true;
     const scene = new StageScene(http.createServer((req, res) => void handle(req, res)));
     app.use(respondToErrors({ error: () => undefined }));
+    app.use(bounds(60_000));
     app.use(async (ctx, next) => {
       const [, name = '', verb = '', resource = ''] = ctx.path.split('/').map(decodeURIComponent);
       ctx.state.user = user(name, name === 'admin' ? 'system:masters' : 'people', 'system:authenticated');

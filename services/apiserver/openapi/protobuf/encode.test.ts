@@ -5,6 +5,7 @@ import { vocabulary, type VocabularyName } from '../../../machinery/vocabulary/v
 import { servedApi } from '../../registry/runtime-config.js';
 import { DocumentWriter } from '../documents.js';
 import { partsOf } from '../parts.js';
+import { done } from '../../../machinery/work/work.js';
 import { encodeDocument } from './encode.js';
 import { decodeDocument } from './testing/decode-document.js';
 
@@ -13,20 +14,21 @@ const withoutEmptyLists = (document: object): unknown =>
   JSON.parse(JSON.stringify(document, (_, value: unknown) => (isEmptyList(value) ? undefined : value)));
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
+const encoded = (document: object): Buffer => done(encodeDocument(document));
 const withSchema = (schema: object): object => ({ swagger: '2.0', definitions: { Thing: schema } });
 const schemaOf = (document: unknown): unknown =>
   (document as { readonly definitions: { readonly Thing: unknown } }).definitions.Thing;
-const throughProtobuf = (schema: object): unknown => schemaOf(decodeDocument(encodeDocument(withSchema(schema))));
+const throughProtobuf = (schema: object): unknown => schemaOf(decodeDocument(encoded(withSchema(schema))));
 
 describe('encodeDocument()', () => {
   for (const name of ['platform', 'kubernetes'] as VocabularyName[]) {
-    it(`loses nothing of what is served in the ${name} vocabulary`, async () => {
+    it(`loses nothing of what is served in the ${name} vocabulary`, () => {
       const words = vocabulary(name);
       const catalog = loadCatalog(words);
       const { groups } = servedApi(catalog, new Map()).api;
       const writer = new DocumentWriter({ catalog, vocabulary: words, version: '1.24.0', returnsDeleted: () => false });
-      const document = await writer.v2(partsOf(groups));
-      const decoded = decodeDocument(encodeDocument(document)) as object;
+      const document = done(writer.v2(partsOf(groups)));
+      const decoded = decodeDocument(encoded(document)) as object;
       assert.deepEqual(withoutEmptyLists(decoded), withoutEmptyLists(document));
     });
   }
@@ -91,7 +93,7 @@ describe('encodeDocument()', () => {
         },
       },
     };
-    assert.deepEqual(decodeDocument(encodeDocument(document)), document);
+    assert.deepEqual(decodeDocument(encoded(document)), document);
   });
 
   it('leaves out what has no place in a message', () => {
@@ -101,7 +103,7 @@ describe('encodeDocument()', () => {
 
   it('writes values as YAML that has no character YAML forbids', () => {
     const value = 'del\x7f bom\ufeff c1\x80 nel\x85 tab\t quote" emoji\u{1f600}';
-    const text = encodeDocument(withSchema({ default: value })).toString('utf8');
+    const text = encoded(withSchema({ default: value })).toString('utf8');
     const yaml = text.slice(text.indexOf('"del'), text.indexOf('\u{1f600}"') + 3);
     assert.equal(/[\x7f\x80\ufeff]/.test(yaml), false);
     assert.equal(parse(yaml), value);

@@ -1,19 +1,43 @@
 import { BYTES, FIXED64, VARINT } from '../../../machinery/codec/protobuf/wire.js';
-import { written, type WireWriter } from '../../../machinery/codec/protobuf/wire-writer.js';
-import { MESSAGES, type Field, type Message, type MessageName, type Scalar } from './messages.js';
+import { WireWriter } from '../../../machinery/codec/protobuf/wire-writer.js';
+import type { Work } from '../../../machinery/work/work.js';
+import {
+  DOCUMENT,
+  MESSAGES,
+  type Field,
+  type MembersMessage,
+  type Message,
+  type MessageName,
+  type Scalar,
+} from './messages.js';
 
 /**
- * The Protobuf form of an OpenAPI document of version 2, which older clients insist on.
+ * The Protobuf form of an OpenAPI document of version 2, which older clients insist on. A path or a model is a part of the
+ * work.
  *
  * What has no place in that form (`oneOf`, `nullable` and the like of a schema) is left out, as is a member of another
  * kind than its place: a document that lacks a detail is of more use to clients than none.
  *
  * @param document As it would be written in JSON.
  */
-export function encodeDocument(document: object): Buffer {
-  return written((writer) => {
-    writeMessage(writer, MESSAGES.Document, document);
-  });
+export function* encodeDocument(document: object): Work<Buffer> {
+  const writer = new WireWriter(); // not the one that all share: others write between two parts
+  for (const [name, member] of membersOf(document).reverse()) {
+    const field = DOCUMENT.fields.get(name);
+    const inner = field === undefined || isScalar(field.kind) ? undefined : MESSAGES[field.kind];
+    if (field === undefined || field.many || inner?.form !== 'map') {
+      writeMember(writer, DOCUMENT, name, member);
+      continue;
+    }
+    const end = writer.mark();
+    for (const [entry, value] of membersOf(member).reverse()) {
+      writeMember(writer, inner, entry, value);
+      yield;
+    }
+    writer.length(end);
+    writer.tag(field.number, BYTES);
+  }
+  return writer.finish();
 }
 
 /** Of entries and of arbitrary values. */
@@ -35,21 +59,19 @@ function writeMessage(writer: WireWriter, message: Message, value: unknown): voi
     }
     case 'record':
     case 'map':
-      writeMembers(writer, message, value);
+      for (const [name, member] of membersOf(value).reverse()) writeMember(writer, message, name, member);
   }
 }
 
-function writeMembers(writer: WireWriter, message: Extract<Message, { form: 'record' | 'map' }>, value: unknown): void {
-  for (const [name, member] of membersOf(value).reverse()) {
-    if (member === undefined) continue; // as JSON leaves it out
-    if (message.extensions !== undefined && name.startsWith('x-')) {
-      writeEntry(writer, { number: message.extensions, kind: 'yaml', many: true }, name, member);
-    } else if (message.form === 'map') {
-      writeEntry(writer, message.entry, name, member);
-    } else {
-      const field = message.fields.get(name);
-      if (field !== undefined) writeField(writer, field, member);
-    }
+function writeMember(writer: WireWriter, message: MembersMessage, name: string, member: unknown): void {
+  if (member === undefined) return; // as JSON leaves it out
+  if (message.extensions !== undefined && name.startsWith('x-')) {
+    writeEntry(writer, { number: message.extensions, kind: 'yaml', many: true }, name, member);
+  } else if (message.form === 'map') {
+    writeEntry(writer, message.entry, name, member);
+  } else {
+    const field = message.fields.get(name);
+    if (field !== undefined) writeField(writer, field, member);
   }
 }
 

@@ -8,12 +8,25 @@ export interface Field {
   readonly many: boolean;
 }
 
+/** Members by name; those that begin with `x-` are extensions. */
+interface RecordMessage {
+  readonly form: 'record';
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly extensions: number | undefined;
+}
+
+/** Any member is an entry with a name and a value. */
+interface MapMessage {
+  readonly form: 'map';
+  readonly entry: Field;
+  readonly extensions: number | undefined;
+}
+
+export type MembersMessage = RecordMessage | MapMessage;
+
 /** How the JSON form of a message turns into its fields. */
 export type Message =
-  /** Members by name; those that begin with `x-` are extensions. */
-  | { readonly form: 'record'; readonly fields: ReadonlyMap<string, Field>; readonly extensions: number | undefined }
-  /** Any member is an entry with a name and a value. */
-  | { readonly form: 'map'; readonly entry: Field; readonly extensions: number | undefined }
+  | MembersMessage
   /** One value, or a list of them. */
   | { readonly form: 'list'; readonly item: Field }
   /** One of several messages. */
@@ -59,7 +72,7 @@ const ABSENT = 'absent';
 const field = (number: number, kind: Kind): Field => ({ number, kind, many: false });
 
 /** The fields of a message, from number 1 on, in the order of their numbers. */
-function record(...lines: readonly (Line | typeof EXTENSIONS | typeof ABSENT)[]): Message {
+function record(...lines: readonly (Line | typeof EXTENSIONS | typeof ABSENT)[]): RecordMessage {
   const fields = new Map<string, Field>();
   let extensions: number | undefined;
   for (const [index, line] of lines.entries()) {
@@ -126,29 +139,32 @@ const PARAMETER: readonly Line[] = [
   ['name', 'text'],
 ];
 
+/** A whole document. */
+export const DOCUMENT = record(
+  ['swagger', 'text'],
+  ['info', 'Info'],
+  ['host', 'text'],
+  ['basePath', 'text'],
+  ['schemes', 'text', 'many'],
+  ['consumes', 'text', 'many'],
+  ['produces', 'text', 'many'],
+  ['paths', 'Paths'],
+  ['definitions', 'Definitions'],
+  ABSENT, // parameters
+  ABSENT, // responses
+  ['security', 'SecurityRequirement', 'many'],
+  ['securityDefinitions', 'SecurityDefinitions'],
+  ABSENT, // tags
+  ['externalDocs', 'ExternalDocs'],
+  EXTENSIONS,
+);
+
 /**
  * The messages of openapi.v2 (`openapiv2/OpenAPIv2.proto` of gnostic) that our documents may have; what they never have
  * (other ways to sign in, headers, files) is not here.
  */
 export const MESSAGES: Readonly<Record<MessageName, Message>> = {
-  Document: record(
-    ['swagger', 'text'],
-    ['info', 'Info'],
-    ['host', 'text'],
-    ['basePath', 'text'],
-    ['schemes', 'text', 'many'],
-    ['consumes', 'text', 'many'],
-    ['produces', 'text', 'many'],
-    ['paths', 'Paths'],
-    ['definitions', 'Definitions'],
-    ABSENT, // parameters
-    ABSENT, // responses
-    ['security', 'SecurityRequirement', 'many'],
-    ['securityDefinitions', 'SecurityDefinitions'],
-    ABSENT, // tags
-    ['externalDocs', 'ExternalDocs'],
-    EXTENSIONS,
-  ),
+  Document: DOCUMENT,
   Info: record(
     ['title', 'text'],
     ['version', 'text'],

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../../machinery/types/declarations.js';
 import { flattenedFields } from '../../../machinery/types/flattened.js';
-import { API_SERVER_FLAGS, type ApiServerOptions } from '../../options.js';
+import { API_SERVER_FLAGS, type ApiServerOptions } from '../../options/flags.js';
 import type { Reader } from '../reader.js';
 import type { ResourceTable } from '../resources.js';
 import { parseAddressRanges, parsePortRange } from './ranges.js';

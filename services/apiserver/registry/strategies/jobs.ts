@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Strategy } from '../strategy.js';
 import { JOB_LABELS } from '../validation/batch/jobs.js';
@@ -19,11 +20,14 @@ function prepareForCreate(job: ApiObject): void {
   if (spec.manualSelector === true) return;
   const { uid = '', name = '' } = job.metadata;
   const { selector, template } = spec;
-  const labels = { [JOB_LABELS.name]: name, [JOB_LABELS.uid]: uid, ...template?.metadata?.labels };
+  const own = template?.metadata?.labels ?? {};
+  const labels = sorted({ [JOB_LABELS.name]: name, [JOB_LABELS.uid]: uid, ...own });
+  // One without labels has those of its pods, by its defaults: so it has these, too.
+  if (isDeepStrictEqual(job.metadata.labels ?? {}, own)) job.metadata.labels = labels;
   job['spec'] = {
     ...spec,
     selector: { ...selector, matchLabels: sorted({ [JOB_LABELS.uid]: uid, ...selector?.matchLabels }) },
-    template: { ...template, metadata: { ...template?.metadata, labels: sorted(labels) } },
+    template: { ...template, metadata: { ...template?.metadata, labels } },
   };
 }
 

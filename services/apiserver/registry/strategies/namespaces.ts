@@ -32,6 +32,7 @@ export function namespaces({ vocabulary }: StrategyOptions): Partial<Strategy> {
     },
     holdsDeletion: (namespace) => finalizersOf(namespace).length > 0,
     markDeleted: (namespace) => {
+      delete namespace.metadata.deletionGracePeriodSeconds; // what is in it takes the time that it takes
       namespace['status'] = { ...(namespace['status'] as object | undefined), phase: 'Terminating' };
     },
   };

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { DeleteOptions } from '../delete-options.js';
+import { settlePodIps } from './pairs.js';
 import { qualityOfService } from './quality-of-service.js';
 import type { Strategy } from '../strategy.js';
 
@@ -16,6 +17,8 @@ function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): num
 
 export const pods: Partial<Strategy> = {
   returnsDeleted: true,
+  statusLeaves: [['ownerReferences']],
+  normalise: settlePodIps,
   prepareForCreate: (pod) => {
     pod['status'] = { phase: 'Pending', qosClass: qualityOfService(pod) };
   },

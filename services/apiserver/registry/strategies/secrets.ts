@@ -17,6 +17,5 @@ function foldStringData(secret: ApiObject): void {
 
 export const secrets: Partial<Strategy> = {
   immutable: [['type']],
-  prepareForCreate: foldStringData,
-  prepareForUpdate: foldStringData,
+  normalise: foldStringData,
 };

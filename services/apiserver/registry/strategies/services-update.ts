@@ -70,7 +70,7 @@ export function dropWhatTypeLeaves(next: ServiceSpec, old: ServiceSpec): void {
   drop('externalTrafficPolicy', isOnNodes);
 }
 
-const isLoadBalancer = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
+export const isLoadBalancer = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
 
 function dropAddresses(next: ServiceSpec, old: ServiceSpec): void {
   if (same(next.clusterIPs, old.clusterIPs)) {

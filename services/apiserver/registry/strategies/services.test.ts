@@ -3,6 +3,7 @@ import { encodeObject, itemStart, storagePrefix } from '../../../machinery/codec
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { StatusError } from '../../../machinery/meta/status.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { THE_SERVER } from '../../request/users.js';
 import { CachedObject } from '../../cache/cached-object.js';
 import { HistoryBudget } from '../../cache/history.js';
 import { ResourceCache } from '../../cache/resource-cache.js';
@@ -57,18 +58,23 @@ class Scene {
 
   async create(spec: ServiceSpec, avoid: readonly string[] = []): Promise<ApiObject> {
     const object = service(spec);
-    this.#strategy.prepareForCreate?.(object);
+    this.strategy.prepareForCreate?.(object, THE_SERVER, 'v1');
     return (await this.addresses.allocate(object, undefined, new Set(avoid))).object;
   }
 
   async update(old: ApiObject, spec: ServiceSpec): Promise<ServiceSpec> {
     const next = service(spec);
-    this.#strategy.prepareForUpdate?.(next, old);
+    this.strategy.prepareForUpdate?.(next, old, 'v1');
     return specOf((await this.addresses.allocate(next, old, new Set())).object);
   }
 
-  get #strategy(): ReturnType<typeof services> {
-    return services({ vocabulary: vocabulary('platform'), eventTtlSeconds: 1, addresses: this.addresses });
+  get strategy(): ReturnType<typeof services> {
+    return services({
+      vocabulary: vocabulary('platform'),
+      eventTtlSeconds: 1,
+      allowPrivileged: true,
+      addresses: this.addresses,
+    });
   }
 }
 
@@ -314,6 +320,23 @@ describe('services: a change', () => {
     const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = specOf(old);
     assert.deepEqual(after, { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy, ports: PORTS, type: 'ClusterIP' });
   });
+
+  for (const [from, to] of [
+    ['LoadBalancer', 'ClusterIP'],
+    ['LoadBalancer', 'NodePort'],
+    ['LoadBalancer', 'ExternalName'],
+    ['ClusterIP', 'ClusterIP'],
+    ['LoadBalancer', 'LoadBalancer'],
+  ] as const)
+    it(`${to === 'LoadBalancer' ? 'keeps' : 'forgets'} what is known of a balancer from ${from} to ${to}`, () => {
+      const loadBalancer = { ingress: [{ ip: '192.0.2.1' }] };
+      const conditions = [{ type: 'A', status: 'True' }];
+      const old = { ...service({ type: from }), status: { loadBalancer, conditions } };
+      const next = { ...service({ type: to }), status: structuredClone(old.status) };
+      single.strategy.prepareForUpdate?.(next, old, 'v1');
+      assert.deepEqual(next.status, { loadBalancer: to === 'LoadBalancer' ? loadBalancer : {}, conditions });
+      assert.deepEqual(old.status, { loadBalancer, conditions }, 'the stored state is left as it is');
+    });
 
   it('gets the second family when it asks for it, and drops it when it asks for one', async () => {
     const old = await dual.create({ ports: PORTS });

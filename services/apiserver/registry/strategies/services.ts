@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { serviceClaims, specOf } from '../addresses/service-spec.js';
 import type { Strategy, StrategyOptions } from '../strategy.js';
-import { dropWhatTypeLeaves, keepAllocated, settleAddresses } from './services-update.js';
+import { dropWhatTypeLeaves, isLoadBalancer, keepAllocated, settleAddresses } from './services-update.js';
 
 function prepareForCreate(service: ApiObject): void {
   service['status'] = { loadBalancer: {} };
@@ -16,6 +16,8 @@ function prepareForUpdate(next: ApiObject, old: ApiObject): void {
   keepAllocated(spec, before);
   settleAddresses(spec, before);
   dropWhatTypeLeaves(spec, before);
+  // The balancer is gone with the type, and what is known of it with the balancer.
+  if (!isLoadBalancer(spec)) next['status'] = { ...(next['status'] as object | undefined), loadBalancer: {} };
 }
 
 /** A service has its addresses and ports to itself, and mostly leaves it to the server which they are. */

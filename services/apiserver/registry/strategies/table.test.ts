@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ApiObject } from '../../../machinery/meta/object.js';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { parseAddressRanges, parsePortRange } from '../addresses/ranges.js';
@@ -14,7 +15,7 @@ for (const name of ['platform', 'kubernetes'] as const) {
       ranges: parseAddressRanges('range', ['10.96.0.0/24']),
       nodePorts: parsePortRange('ports', '30000-30100'),
     });
-    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60, addresses });
+    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60, addresses, allowPrivileged: true });
     const hub = (group: string, resource: string): (typeof resources)[number] => {
       const found = resources.find(
         (r) => r.group === group && r.resource === resource && r.storage.version === r.version,
@@ -36,6 +37,17 @@ for (const name of ['platform', 'kubernetes'] as const) {
 
     it('keeps events for a while', () => {
       assert.equal(strategyFor(hub('', 'events')).ttlSeconds, 60);
+    });
+
+    it('settles what nodes and pods say twice', () => {
+      const settled = (resource: string, object: object): object => {
+        strategyFor(hub('', resource)).normalise?.(object as ApiObject);
+        return object;
+      };
+      const node = { podCIDR: '10.1.0.0/24', podCIDRs: ['10.1.0.0/24'] };
+      assert.deepEqual(settled('nodes', { spec: { podCIDR: '10.1.0.0/24' } }), { spec: node });
+      const pod = { podIP: '10.1.0.1', podIPs: [{ ip: '10.1.0.1' }] };
+      assert.deepEqual(settled('pods', { status: { podIPs: [{ ip: '10.1.0.1' }] } }), { status: pod });
     });
 
     it('gives every kind with a spec of its own a generation', () => {

@@ -2,11 +2,15 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
 import { validations } from '../validation/table.js';
+import { daemonSets } from './daemon-sets.js';
+import { endpointSlices } from './endpoint-slices.js';
 import { jobs } from './jobs.js';
 import { namespaces } from './namespaces.js';
+import { settlePodCidrs } from './pairs.js';
 import { pods } from './pods.js';
 import { secrets } from './secrets.js';
 import { services } from './services.js';
+import { signingRequests } from './signing-requests.js';
 
 type Build = (o: StrategyOptions) => Partial<Strategy>;
 
@@ -24,7 +28,8 @@ const startsPending: Partial<Strategy> = {
     object['status'] = { phase: 'Pending' };
   },
 };
-const returned = plain({ returnsDeleted: true });
+const returned: Partial<Strategy> = { returnsDeleted: true };
+const statusAlone: Partial<Strategy> = { statusLeaves: 'everything' };
 const decidesAccess = plain({ decidesAccess: true });
 
 /**
@@ -35,12 +40,13 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
   '': {
     events: ({ eventTtlSeconds }) => ({ ttlSeconds: eventTtlSeconds }),
     namespaces,
+    nodes: plain({ keepsFirstStatus: true, normalise: settlePodCidrs }),
     persistentvolumeclaims: plain({ ...startsPending, returnsDeleted: true }),
-    persistentvolumes: plain({ ...startsPending, returnsDeleted: true }),
+    persistentvolumes: plain({ keepsFirstStatus: true, returnsDeleted: true }),
     pods: plain({ ...pods, decidesAccess: true }), // tokens are bound to them
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
     replicationcontrollers: specGeneration,
-    resourcequotas: returned,
+    resourcequotas: plain(returned),
     secrets: plain({ ...secrets, decidesAccess: true }),
     serviceaccounts: plain({ returnsDeleted: true, decidesAccess: true }),
     services,
@@ -50,12 +56,19 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     validatingwebhookconfigurations: bodyGeneration,
   },
   [groups.apiextensions]: {
-    customresourcedefinitions: specGeneration,
+    customresourcedefinitions: plain({ ...statusAlone, generation: 'spec' }),
+  },
+  [groups.apiregistration]: {
+    apiservices: plain(statusAlone),
   },
   apps: {
     controllerrevisions: plain({ immutable: paths('data') }),
-    daemonsets: workload,
-    deployments: plain({ generation: 'specAndAnnotations', immutable: paths('spec.selector') }),
+    daemonsets: plain(daemonSets),
+    deployments: plain({
+      generation: 'specAndAnnotations',
+      immutable: paths('spec.selector'),
+      statusLeaves: paths('labels'),
+    }),
     replicasets: workload,
     statefulsets: specGeneration,
   },
@@ -64,14 +77,14 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     jobs: plain(jobs),
   },
   [groups.certificates]: {
-    certificatesigningrequests: plain({ immutable: paths('spec') }),
+    certificatesigningrequests: plain(signingRequests),
   },
   [groups.discovery]: {
-    endpointslices: plain({ generation: 'body', immutable: paths('addressType') }),
+    endpointslices: endpointSlices,
   },
   [groups.flowcontrol]: {
-    flowschemas: specGeneration,
-    prioritylevelconfigurations: specGeneration,
+    flowschemas: plain({ ...statusAlone, generation: 'spec' }),
+    prioritylevelconfigurations: plain({ ...statusAlone, generation: 'spec' }),
   },
   [groups.networking]: {
     ingressclasses: plain({ generation: 'spec', immutable: paths('spec.controller') }),
@@ -83,7 +96,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
   },
   policy: {
     poddisruptionbudgets: specGeneration,
-    podsecuritypolicies: returned,
+    podsecuritypolicies: plain(returned),
   },
   [groups.rbac]: {
     clusterrolebindings: decidesAccess,
@@ -95,16 +108,18 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     priorityclasses: bodyGeneration,
   },
   [groups.storage]: {
-    csidrivers: specGeneration,
+    csidrivers: plain({ ...returned, generation: 'specOnceChanged' }),
+    csinodes: plain(returned),
     csistoragecapacities: plain({ immutable: paths('nodeTopology', 'storageClassName') }),
-    volumeattachments: plain({ immutable: paths('spec') }),
+    storageclasses: plain(returned),
+    volumeattachments: plain({ ...returned, ...statusAlone, immutable: paths('spec') }),
   },
 });
 
 /** @returns The strategy of each stored resource. */
 export function strategies(o: StrategyOptions): (hub: ResourceDeclaration) => Strategy {
   const builds = strategyTable(o.vocabulary);
-  const validationOf = validations(o.vocabulary);
+  const validationOf = validations(o.vocabulary, o);
   return (hub) => ({
     ...DEFAULT_STRATEGY,
     validation: validationOf(hub),

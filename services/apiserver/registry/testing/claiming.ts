@@ -1,3 +1,4 @@
+import { changeObject } from './writes.js';
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +81,7 @@ export class ClaimingScene {
     this.store = store;
     this.#dispose = dispose;
     const cache = new ResourceCache(keys.of(hub), LAYOUT, FORM, new HistoryBudget({ maxBytes: 1e8, retainMs: 1e8 }));
-    this.stored = { hub, cache, strategy: { ...DEFAULT_STRATEGY, claims: claimsOf } };
+    this.stored = { hub, cache, strategy: { ...DEFAULT_STRATEGY, claims: claimsOf }, emptyStatus: () => ({}) };
     this.feed = new Feed({ store, prefix: keys.prefix, log: quiet });
     this.feed.register(cache);
     setMaxListeners(0, this.#stop.signal);
@@ -116,14 +117,14 @@ export class ClaimingScene {
   }
 
   async change(name: string, claims: string, more: Record<string, string> = {}): Promise<void> {
-    await this.writer.change(this.stored, 'ns', name, (current) => ({
+    await changeObject(this.writer, this.stored, name, (current) => ({
       do: 'put',
       object: { ...(current.parse() as ApiObject), data: { claims, ...more } },
     }));
   }
 
   async remove(name: string): Promise<void> {
-    await this.writer.change(this.stored, 'ns', name, () => ({ do: 'delete' }));
+    await changeObject(this.writer, this.stored, name, () => ({ do: 'delete' }));
   }
 
   /** Writes or removes past the writer, as another program would. */

@@ -19,13 +19,16 @@ import { policyValidation } from './policy/table.js';
 import { rbacValidation } from './rbac/table.js';
 import { priorityClasses } from './scheduling/priority-classes.js';
 import { storageValidation } from './storage/table.js';
-import type { GroupValidation, KindValidation } from './types.js';
+import type { GroupValidation, KindValidation, ValidationOptions } from './types.js';
 
 const NOTHING_TO_CHECK: KindValidation = {};
 
 /** What is checked of each kind, by group and resource. A kind has a file of its own, or shares one with its like. */
-export function validationTable(vocabulary: Vocabulary): Readonly<Record<string, GroupValidation>> {
-  const checks = podChecks(vocabulary);
+export function validationTable(
+  vocabulary: Vocabulary,
+  o: ValidationOptions,
+): Readonly<Record<string, GroupValidation>> {
+  const checks = podChecks(vocabulary, o);
   const { groups } = vocabulary;
   return {
     '': coreValidation(vocabulary, checks),
@@ -33,7 +36,7 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
       mutatingwebhookconfigurations: webhookConfigurations,
       validatingwebhookconfigurations: webhookConfigurations,
     },
-    [groups.apiextensions]: { customresourcedefinitions: customResourceDefinitions },
+    [groups.apiextensions]: { customresourcedefinitions: customResourceDefinitions(vocabulary) },
     [groups.apiregistration]: { apiservices: apiServices },
     apps: appsValidation(checks),
     autoscaling: { horizontalpodautoscalers: horizontalPodAutoscalers(vocabulary) },
@@ -55,7 +58,10 @@ export function validationTable(vocabulary: Vocabulary): Readonly<Record<string,
 }
 
 /** @returns The checks of each stored resource. */
-export function validations(vocabulary: Vocabulary): (hub: ResourceDeclaration) => KindValidation {
-  const table = validationTable(vocabulary);
+export function validations(
+  vocabulary: Vocabulary,
+  o: ValidationOptions,
+): (hub: ResourceDeclaration) => KindValidation {
+  const table = validationTable(vocabulary, o);
   return ({ group, resource }) => table[group]?.[resource] ?? NOTHING_TO_CHECK;
 }

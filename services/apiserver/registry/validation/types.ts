@@ -28,3 +28,9 @@ export interface KindValidation {
 
 /** The kinds of one group, by resource. */
 export type GroupValidation = Readonly<Record<string, KindValidation>>;
+
+/** What an operator decides about the checks. */
+export interface ValidationOptions {
+  /** Whether containers may be privileged. */
+  readonly allowPrivileged: boolean;
+}

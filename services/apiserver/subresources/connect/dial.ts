@@ -2,7 +2,6 @@ import { lookup as resolve, type LookupOptions } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { StatusError } from '../../../machinery/meta/status.js';
-import { isAllowed } from './addresses.js';
 import { hostPort, type Target } from './target.js';
 
 /** 503: nobody answers there. What it says of the network is what the client needs to know, and nothing secret. */
@@ -10,15 +9,17 @@ export const unreachable = (why: string, cause?: unknown): StatusError =>
   new StatusError('ServiceUnavailable', `error trying to reach service: ${why}`, { cause });
 
 /** What clients know these failures as. */
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connect: connection refused',
-  ECONNRESET: 'connection reset by peer',
-  EHOSTUNREACH: 'connect: no route to host',
-  ENETUNREACH: 'connect: network is unreachable',
-  ETIMEDOUT: 'i/o timeout',
-  ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'no such host',
-};
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    ECONNREFUSED: 'connect: connection refused',
+    ECONNRESET: 'connection reset by peer',
+    EHOSTUNREACH: 'connect: no route to host',
+    ENETUNREACH: 'connect: network is unreachable',
+    ETIMEDOUT: 'i/o timeout',
+    ENOTFOUND: 'no such host',
+    EAI_AGAIN: 'no such host',
+  }),
+);
 
 /** An error of a socket in one line. */
 export function wordsOf(err: unknown): string {
@@ -26,7 +27,7 @@ export function wordsOf(err: unknown): string {
   const code = 'code' in err ? String(err.code) : '';
   // Several addresses were tried: the first failure stands for all.
   if (err instanceof AggregateError && err.errors.length > 0) return wordsOf(err.errors[0]);
-  return WORDS[code] ?? (err.message === '' ? code : err.message);
+  return WORDS.get(code) ?? (err.message === '' ? code : err.message);
 }
 
 /**
@@ -65,8 +66,8 @@ export async function dial(target: Target, connectMs: number, signal: AbortSigna
   });
 }
 
-function open({ scheme, host, port, tls, reach }: Target): Socket {
-  const to = { host, port, ...(reach === 'allowed' ? { lookup: allowedOnly } : {}) };
+function open({ scheme, host, port, tls, allows }: Target): Socket {
+  const to = { host, port, lookup: allowedOnly(allows) };
   if (scheme === 'http') return connectTcp({ ...to, noDelay: true });
   return connectTls({
     ...to,
@@ -78,12 +79,14 @@ function open({ scheme, host, port, tls, reach }: Target): Socket {
 }
 
 /** A name may lead anywhere, and somewhere else each time: what counts is the address that is connected to. */
-const allowedOnly: LookupFunction = (host, o: LookupOptions, done) => {
-  resolve(host, { ...o, all: true }, (err, found) => {
-    const addresses = err === null ? found.filter(({ address }) => isAllowed(address)) : [];
-    const [first] = addresses;
-    if (first === undefined) done(err ?? new Error('address not allowed'), '', 0);
-    else if (o.all === true) done(null, addresses);
-    else done(null, first.address, first.family);
-  });
-};
+const allowedOnly =
+  (allows: Target['allows']): LookupFunction =>
+  (host, o: LookupOptions, done) => {
+    resolve(host, { ...o, all: true }, (err, found) => {
+      const addresses = err === null ? found.filter(({ address }) => allows(address)) : [];
+      const [first] = addresses;
+      if (first === undefined) done(err ?? new Error('address not allowed'), '', 0);
+      else if (o.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };

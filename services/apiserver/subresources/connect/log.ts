@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest, notFound, REASONS, StatusError, type Reason } from '../../../machinery/meta/status.js';
-import type { ResourceRequest } from '../../pipeline/request.js';
-import type { Operation } from '../../pipeline/verb.js';
-import { booleanParameter } from '../../verbs/parameters.js';
+import type { ResourceRequest } from '../../request/request.js';
+import type { Operation } from '../../verbs/dispatch.js';
+import { booleanParameter } from '../../http/query.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
 import { ask } from './ask.js';
 import { containerOf } from './containers.js';

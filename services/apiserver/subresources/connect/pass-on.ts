@@ -1,11 +1,9 @@
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { badRequest, StatusError } from '../../../machinery/meta/status.js';
 import type { OpenStreams } from '../../http/stream.js';
 import { upgradeOf, type Upgrade } from '../../http/upgrade.js';
-import type { Context } from '../../pipeline/request.js';
+import type { Context } from '../../request/request.js';
 import { ask, type Question, type Reply } from './ask.js';
 import { dial, unreachable } from './dial.js';
 import { answerHeaders, bodyOf, requestHeaders, type HeaderWords, type Headers } from './headers.js';
@@ -41,15 +39,11 @@ export interface Passage {
   readonly answerMs: number;
 }
 
-/** Whether a client has gone before anybody listened for it. */
-const isOver = (res: ServerResponse | Http2ServerResponse): boolean =>
-  'stream' in res ? res.stream.destroyed : res.destroyed;
-
 /** Nobody was there to be answered: what servers behind a balancer count this as. */
 const CLIENT_WENT = 499;
 
 /**
- * Runs `work` with a connection to `target`. The connection is closed afterwards, and when nothing moves on it for too
+ * Runs `work` with a connection to `target`: from here on the request is its business. The connection is closed afterwards, and when nothing moves on it for too
  * long or the client goes away.
  *
  * @throws {StatusError} ServiceUnavailable when the connection does not stand in time; what `work` throws
@@ -60,12 +54,10 @@ export async function withConnection(
   target: Target,
   work: (socket: Socket) => Promise<void>,
 ): Promise<void> {
-  const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort(new Error('The client went away')));
-  if (isOver(ctx.res)) gone.abort(new Error('The client went away'));
-  const { signal } = gone;
+  const { signal } = ctx.state;
   try {
     const socket = await dial(target, limits.connectMs, signal);
+    ctx.state.onOpen?.();
     socket.on('error', () => undefined); // whoever uses it sees it close
     socket.setTimeout(limits.idleMs, () => socket.destroy());
     const onGone = (): void => void socket.destroy();
@@ -77,7 +69,7 @@ export async function withConnection(
       socket.destroy();
     }
   } catch (err) {
-    if (!gone.signal.aborted) throw err;
+    if (!signal.aborted) throw err;
     ctx.respond = false;
     if (!ctx.headerSent) ctx.res.statusCode = CLIENT_WENT;
   }

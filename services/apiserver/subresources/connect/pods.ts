@@ -30,5 +30,5 @@ export async function podTarget(d: ObjectsDeps, namespace: string, id: string): 
   const port = portOf(pod, named.port, scheme);
   const [host = ''] = addressesOf(pod);
   if (!isAllowed(host)) throw badRequest('address not allowed');
-  return { scheme, host, port, tls: {}, reach: 'allowed' };
+  return { scheme, host, port, tls: {}, allows: isAllowed };
 }

@@ -1,6 +1,7 @@
+import { admissionRequest, admit } from '../../admission/request.js';
 import { apiVersionOf, type ApiObject } from '../../../machinery/meta/object.js';
-import type { Context, RequestVerb, ResourceRequest } from '../../pipeline/request.js';
-import type { Operation } from '../../pipeline/verb.js';
+import type { Context, RequestVerb, ResourceRequest } from '../../request/request.js';
+import type { Operation } from '../../verbs/dispatch.js';
 import { proxiedUrl } from '../../pipeline/request-info.js';
 import { upgradeOf } from '../../http/upgrade.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
@@ -10,7 +11,7 @@ import { podTarget } from './pods.js';
 import { serviceTarget } from './services.js';
 import type { Target } from './target.js';
 
-const VERBS = ['get', 'create', 'update', 'patch', 'delete', 'connect'] as const satisfies readonly RequestVerb[];
+const VERBS = ['get', 'create', 'update', 'patch', 'delete', 'options'] as const satisfies readonly RequestVerb[];
 
 type FindTarget = (d: OperationDeps, request: ResourceRequest) => Promise<Target>;
 
@@ -49,30 +50,15 @@ function toRoot(ctx: Context, prefix: string, query: string): void {
 export async function admitConnection(
   { admission }: OperationDeps,
   ctx: Context,
-  { declaration, subresourceDeclaration, subresource, namespace, name }: ResourceRequest,
+  request: ResourceRequest,
   options: object,
 ): Promise<void> {
+  const { declaration, subresourceDeclaration } = request;
   if (declaration === undefined) return;
-  const object: ApiObject = {
-    kind: subresourceDeclaration?.kind ?? '',
-    apiVersion: apiVersionOf(declaration),
-    metadata: {},
-    ...options,
-  };
-  const { user } = ctx.state;
-  const review = {
-    operation: 'CONNECT',
-    resource: declaration,
-    subresource,
-    namespace,
-    name,
-    object,
-    oldObject: undefined,
-    user,
-    dryRun: false,
-  } as const;
-  await admission.mutate(review);
-  await admission.validate(review);
+  const kind = subresourceDeclaration?.kind ?? '';
+  const object: ApiObject = { kind, apiVersion: apiVersionOf(declaration), metadata: {}, ...options };
+  const connection = { operation: 'CONNECT', object, dryRun: false } as const;
+  await admit(admission, admissionRequest(ctx.state.user, request, connection));
 }
 
 /** A sub-resource behind which another server answers every method. */

@@ -1,5 +1,5 @@
 import { field, invalid, type FieldError } from '../../../machinery/meta/status.js';
-import { booleanParameter, integerParameter } from '../../verbs/parameters.js';
+import { booleanParameter, integerParameter } from '../../http/query.js';
 
 /** What the agent of a node is asked, in the order of the names. */
 function written(pairs: readonly (readonly [string, string])[]): string {

@@ -7,7 +7,7 @@ const target = (scheme: 'http' | 'https', host: string, port: number): Target =>
   host,
   port,
   tls: {},
-  reach: 'allowed',
+  allows: () => true,
 });
 const at = (location: string, to = target('http', '10.0.0.1', 8080)): string =>
   redirected(location, { prefix: '/api/v1/x/proxy', target: to, host: 'server:6443' });

@@ -1,14 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type Http2ServerResponse } from 'node:http2';
-import type { Context } from '../../pipeline/request.js';
+import type { IncomingMessage } from 'node:http';
+import { breakOff } from '../../http/exchange.js';
+import type { Context } from '../../request/request.js';
 import { unreachable } from './dial.js';
 import type { Headers } from './headers.js';
-
-/** Breaks an answer off so that the client cannot take it for a whole one. */
-function breakOff(res: ServerResponse | Http2ServerResponse): void {
-  if ('stream' in res) res.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  else res.destroy();
-}
 
 /**
  * Answers with what another server answers, as it comes and as fast as the client takes it. Resolves when the answer is

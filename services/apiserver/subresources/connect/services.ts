@@ -73,7 +73,7 @@ export async function serviceTarget(d: ObjectsDeps, namespace: string, id: strin
     if (!(await belongs(d, namespace, address))) continue;
     const host = address.ip ?? '';
     if (!isAllowed(host)) throw badRequest('address not allowed');
-    return { scheme: scheme === '' ? 'http' : scheme, host, port: number, tls: {}, reach: 'allowed' };
+    return { scheme: scheme === '' ? 'http' : scheme, host, port: number, tls: {}, allows: isAllowed };
   }
   throw unavailable(`no endpoints available for service "${id}"`);
 }

@@ -1,8 +1,8 @@
 import { badRequest } from '../../../machinery/meta/status.js';
-import type { ResourceRequest } from '../../pipeline/request.js';
-import type { Operation } from '../../pipeline/verb.js';
+import type { ResourceRequest } from '../../request/request.js';
+import type { Operation } from '../../verbs/dispatch.js';
 import { upgradeOf } from '../../http/upgrade.js';
-import { booleanParameter } from '../../verbs/parameters.js';
+import { booleanParameter } from '../../http/query.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';

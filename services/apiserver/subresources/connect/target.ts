@@ -15,8 +15,8 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   readonly tls: TargetTls;
-  /** Whether a host name may turn out to be any address, or only one that clients may have us connect to. */
-  readonly reach: 'any' | 'allowed';
+  /** Whether the server may connect to an address that the host name turns out to be. */
+  readonly allows: (address: string) => boolean;
 }
 
 /** What a name in a path says: `name`, `name:port` or `scheme:name:port`. */

@@ -1,11 +1,12 @@
-import { setOwn } from '../../../machinery/codec/own.js';
+import { setOwn } from '../../../machinery/meta/own.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, type FieldError } from '../../../machinery/meta/status.js';
 import { decide } from '../../authorization/stage.js';
 import type { Attributes, Decision } from '../../authorization/types.js';
-import type { ResourceRequest, UserInfo } from '../../pipeline/request.js';
+import type { Asker } from '../../http/turns.js';
+import type { ResourceRequest, UserInfo } from '../../request/request.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
-import { review } from './review.js';
+import { checkMetadata, review } from './review.js';
 
 interface AccessSpec {
   readonly resourceAttributes?: Readonly<Partial<Record<keyof typeof NO_RESOURCE, string>>> | null;
@@ -23,15 +24,20 @@ const NO_RESOURCE = { namespace: '', verb: '', group: '', version: '', resource:
 /** May the one who asks do this? */
 export const selfSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
-    check: (object) => checkAttributes(specOf(object)),
-    answer: async (object, ctx) => shown(await decide(d.authorizers, ctx.state.user, attributesOf(specOf(object)))),
+    check: (object, request) => [...checkMetadata(object, request), ...checkAttributes(specOf(object))],
+    answer: async (object, ctx) =>
+      shown(await decide(d.authorizers, ctx.state.user, attributesOf(specOf(object)), ctx.state)),
   });
 
 /** May somebody do this? */
 export const subjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
-    check: (object) => [...checkAttributes(specOf(object)), ...checkUser(specOf(object))],
-    answer: (object) => answerFor(d, specOf(object)),
+    check: (object, request) => [
+      ...checkMetadata(object, request),
+      ...checkAttributes(specOf(object)),
+      ...checkUser(specOf(object)),
+    ],
+    answer: (object, { state }) => answerFor(d, specOf(object), state),
   });
 
 /** May somebody do this in the namespace of the question? Whoever may ask there learns nothing of other places. */
@@ -39,13 +45,18 @@ export const localSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: (object, request) => {
       const spec = specOf(object);
-      return [...checkAttributes(spec), ...checkUser(spec), ...checkPlace(spec, request)];
+      return [
+        ...checkMetadata(object, request),
+        ...checkAttributes(spec),
+        ...checkUser(spec),
+        ...checkPlace(spec, request),
+      ];
     },
-    answer: (object) => answerFor(d, specOf(object)),
+    answer: (object, { state }) => answerFor(d, specOf(object), state),
   });
 
-const answerFor = async ({ authorizers }: OperationDeps, spec: AccessSpec): Promise<object> =>
-  shown(await decide(authorizers, userOf(spec), attributesOf(spec)));
+const answerFor = async ({ authorizers }: OperationDeps, spec: AccessSpec, asker: Asker): Promise<object> =>
+  shown(await decide(authorizers, userOf(spec), attributesOf(spec), asker));
 
 const specOf = (object: ApiObject): AccessSpec => object['spec'] ?? {}; // decoded by its declaration
 

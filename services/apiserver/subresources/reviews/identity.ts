@@ -3,6 +3,7 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import { formatTime } from '../../../machinery/meta/time.js';
 import { authenticated } from '../../authentication/stage.js';
 import { TokenRefused, type TokenReviewer } from '../../authentication/token-reviewer.js';
+import type { Asker } from '../../http/turns.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
 import { review, shownUser } from './review.js';
 
@@ -15,17 +16,22 @@ interface TokenSpec {
 export const tokenReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: () => [],
-    answer: (object) => {
+    answer: (object, { state }) => {
       const { token = '', audiences } = (object['spec'] ?? {}) as TokenSpec; // decoded by its declaration
       if (token === '') throw badRequest('token is required for TokenReview in authentication');
-      return answerFor(d.tokenReviewer, token, audiences ?? []);
+      return answerFor(d.tokenReviewer, token, audiences ?? [], state);
     },
   });
 
-async function answerFor(reviewer: TokenReviewer, token: string, audiences: readonly string[]): Promise<object> {
+async function answerFor(
+  reviewer: TokenReviewer,
+  token: string,
+  audiences: readonly string[],
+  asker: Asker,
+): Promise<object> {
   try {
     const wanted = audiences.length === 0 ? reviewer.audiences : audiences;
-    const identity = await reviewer.authenticate(token, wanted);
+    const identity = await reviewer.authenticate(token, wanted, asker);
     const meant = identity.audiences ?? wanted;
     return {
       authenticated: true,

@@ -1,9 +1,11 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, invalid, type FieldError } from '../../../machinery/meta/status.js';
-import type { Context, ResourceRequest, UserInfo } from '../../pipeline/request.js';
-import type { Operation } from '../../pipeline/verb.js';
-import { admitCreate } from '../admit.js';
-import { answerKind } from '../answers.js';
+import { turns } from '../../http/turns.js';
+import type { Context, ResourceRequest, UserInfo } from '../../request/request.js';
+import type { Operation } from '../../verbs/dispatch.js';
+import { dryRunParameter } from '../../verbs/parameters.js';
+import { admissionRequest, admit } from '../../admission/request.js';
+import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
 
@@ -17,26 +19,31 @@ export interface Review {
 
 export const review = (d: OperationDeps, { check, answer }: Review): OperationVerbs => {
   const create: Operation = async (ctx, request) => {
+    wholeForm(ctx); // refuse before anything is read
     const { declaration, group, version } = request;
     const kind: Kind = { group, version, kind: declaration?.kind ?? '' };
     const object = await readKind(d, ctx, [kind]);
-    const errors = [...checkMetadata(object, request), ...check(object, request)];
+    if (ctx.state.heavy === true) await turns.alone();
+    const errors = check(object, request);
     if (errors.length > 0) throw invalid(kind, '', errors);
-    await admitCreate(d, ctx, request, object);
-    await answerKind(d, ctx, kind, { ...object, status: await answer(object, ctx) }, 201);
+    const dryRun = dryRunParameter(ctx.state.query);
+    await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object, dryRun }));
+    const status = await answer(object, ctx);
+    if (ctx.state.heavy === true) await turns.alone();
+    await answerKind(d, ctx, kind, { ...object, status }, 201);
   };
   return { create };
 };
 
-/** A question is nothing that has a name; one about a namespace may repeat that. */
-function checkMetadata({ metadata }: ApiObject, { namespace, declaration }: ResourceRequest): FieldError[] {
+/** A question about access is nothing that is kept; it may have a name, and one about a namespace may repeat that. */
+export function checkMetadata({ metadata }: ApiObject, { namespace, declaration }: ResourceRequest): FieldError[] {
   const others = Object.entries(metadata).filter(
     ([key, value]) =>
-      !(key === 'managedFields' || value === null || value === '') &&
+      !(key === 'managedFields' || key === 'name' || value === null || value === '') &&
       !(key === 'namespace' && declaration?.namespaced === true && value === namespace),
   );
   if (others.length === 0) return [];
-  const why = declaration?.namespaced === true ? 'must be empty except for namespace' : 'must be empty';
+  const why = `must be empty except for name${declaration?.namespaced === true ? ' and namespace' : ''}`;
   return [field.invalid('metadata', metadata, why)];
 }
 

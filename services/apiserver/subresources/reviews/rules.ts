@@ -1,7 +1,7 @@
 import { badRequest } from '../../../machinery/meta/status.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Authorizer, RuleList } from '../../authorization/types.js';
-import type { UserInfo } from '../../pipeline/request.js';
+import type { UserInfo } from '../../request/request.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
 import { review } from './review.js';
 

@@ -1,13 +1,14 @@
+import { admissionRequest, admit } from '../../admission/request.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { badRequest, conflict, field, invalid, type FieldError } from '../../../machinery/meta/status.js';
 import { formatTime } from '../../../machinery/meta/time.js';
 import { claimsOf, type TokenContent } from '../../authentication/service-accounts/claims.js';
 import { addWarnings } from '../../http/warnings.js';
-import type { Context, ResourceRequest } from '../../pipeline/request.js';
-import type { Operation } from '../../pipeline/verb.js';
-import { unknownPath } from '../../pipeline/verb.js';
+import type { Context, ResourceRequest } from '../../request/request.js';
+import type { Operation } from '../../verbs/dispatch.js';
+import { unknownPath } from '../../verbs/dispatch.js';
 import { dryRunParameter } from '../../verbs/parameters.js';
-import { answerKind } from '../answers.js';
+import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import { objectOf, type PodParts } from '../connect/objects.js';
 import type { OperationDeps, OperationVerbs } from '../types.js';
@@ -41,13 +42,15 @@ const issue =
   async (ctx, request) => {
     const { tokens } = d;
     if (tokens === undefined) throw unknownPath(); // this server has no key to sign with
+    wholeForm(ctx); // refuse before anything is read
     const kind: Kind = { group: d.vocabulary.groups.authentication, version: 'v1', kind: 'TokenRequest' };
     const dryRun = dryRunParameter(ctx.state.query);
     const body = await readKind(d, ctx, [kind]);
     const account = await objectOf(d, 'serviceaccounts', request.namespace, request.name);
     const asked = completed(body, request, kind, tokens);
     checkSpec(kind, asked.spec);
-    await admit(d, ctx, request, asked.object, dryRun);
+    const admitted = { operation: 'CREATE', object: asked.object, dryRun } as const;
+    await admit(d.admission, admissionRequest(ctx.state.user, request, admitted));
     const content = await contentOf(d, ctx, tokens, account, asked.spec);
     const nowSeconds = Math.floor(Date.now() / 1000);
     const claims = claimsOf(content, tokens.issuer, d.vocabulary.tokenClaim, nowSeconds);
@@ -104,20 +107,6 @@ function checkSpec(kind: Kind, { expirationSeconds }: Asked['spec']): void {
     const why = 'may not specify a duration larger than 2^32 seconds';
     throw invalid(kind, '', [field.invalid(path, expirationSeconds, why)]);
   }
-}
-
-async function admit(
-  { admission }: OperationDeps,
-  ctx: Context,
-  { declaration, subresource, namespace, name }: ResourceRequest,
-  object: ApiObject,
-  dryRun: boolean,
-): Promise<void> {
-  if (declaration === undefined) return;
-  const { user } = ctx.state;
-  const review = { operation: 'CREATE', resource: declaration, subresource, namespace, name, object, oldObject: undefined, user, dryRun } as const; // prettier-ignore
-  await admission.mutate(review);
-  await admission.validate(review);
 }
 
 async function contentOf(

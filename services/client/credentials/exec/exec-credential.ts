@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import { parseJson } from '../../../machinery/codec/json.js';
 import { canonicalTime } from '../../../machinery/schema/times.js';
 import { ClientConfigError } from '../../kubeconfig/member.js';

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 
 /** What we look at in an ID token. Nobody has checked its signature: the server that it is shown to does. */
 export interface IdTokenClaims {

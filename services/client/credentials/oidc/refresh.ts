@@ -1,6 +1,6 @@
 import type { Agent } from 'node:https';
 import { parseJson } from '../../../machinery/codec/json.js';
-import { getOwn, isJsonObject } from '../../../machinery/codec/own.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import type { Exchange, Exchanged } from '../../remote/exchange.js';
 import { exchange, shown } from '../../remote/exchange.js';
 import { RemoteError } from '../../remote/types.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, setOwn } from '../own.js';
+import { isJsonObject, setOwn } from '../../meta/own.js';
 import type { FieldDeclaration } from '../../types/declarations.js';
 import type { Value } from './value.js';
 import { unfit } from './value.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isJsonObject } from '../own.js';
+import { isJsonObject } from '../../meta/own.js';
 import type { JsonObject } from '../../meta/object.js';
 import { decodeObject } from '../../schema/decode.js';
 import { loadCatalog } from '../../types/catalog.js';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../own.js';
+import { isJsonObject } from '../../meta/own.js';
 import type { FieldDeclaration, TypeDeclaration } from '../../types/declarations.js';
 import type { Field, Inlined } from './fields.js';
 import { fieldOf, inlineField } from './fields.js';

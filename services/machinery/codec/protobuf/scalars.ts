@@ -108,7 +108,8 @@ function time(unit: 'second' | 'microsecond'): Value {
       const whole = seconds + (unit === 'second' ? 0 : Math.floor(nanos / NANOS_PER_SECOND));
       if (whole < FIRST_SECOND || whole > LAST_SECOND) throw malformed('a time is outside the years 0 to 9999');
       const fraction = String(nanos - Math.floor(nanos / NANOS_PER_SECOND) * NANOS_PER_SECOND).padStart(9, '0');
-      return canonicalTime(`${new Date(whole * 1000).toISOString().slice(0, 19)}.${fraction}Z`, unit);
+      const micros = fraction.slice(0, 6); // the rest is finer than any time here
+      return canonicalTime(`${new Date(whole * 1000).toISOString().slice(0, 19)}.${micros}Z`, unit);
     },
     write: writeMessage((writer, value) => {
       const text = value === null ? null : canonicalTime(stringOf(value), unit);

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../own.js';
+import { isJsonObject } from '../../meta/own.js';
 import type { TypeDeclaration } from '../../types/declarations.js';
 import type { Value } from './value.js';
 import { never, nothing, unfit } from './value.js';

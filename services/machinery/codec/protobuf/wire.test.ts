@@ -50,8 +50,8 @@ describe('WireReader', () => {
 
   it('refuses an int64 that a number does not hold', () => {
     assert.equal(at('08 ffffffffffffff0f').int64(), 2 ** 53 - 1);
-    refused(() => at('08 8080808080808010').int64(), /does not fit/);
-    refused(() => at('08 ffffffffffffffff7f').int64(), /does not fit/);
+    refused(() => at('08 8080808080808010').int64(), /integers beyond 9007199254740991 are not kept exactly/);
+    refused(() => at('08 ffffffffffffffff7f').int64(), /integers beyond 9007199254740991 are not kept exactly/);
   });
 
   it('takes the lower half of what is too wide for an int32', () => {

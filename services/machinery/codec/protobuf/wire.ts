@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { StatusError } from '../../meta/status.js';
 import { badRequest } from '../../meta/status.js';
+import { NOT_EXACT } from '../../schema/trail.js';
 
 /** How a value lies on the wire; the low three bits of a field's tag. */
 export const VARINT = 0;
@@ -105,7 +106,7 @@ export class WireReader {
     this.#expect(VARINT);
     this.#varint();
     const value = (this.#high | 0) * TWO_32 + this.#low;
-    if (!Number.isSafeInteger(value)) throw malformed(`field ${this.field} does not fit a number`);
+    if (!Number.isSafeInteger(value)) throw malformed(`field ${this.field}: ${NOT_EXACT}`);
     return value;
   }
 

@@ -7,6 +7,7 @@ import { vocabulary } from '../../vocabulary/vocabulary.js';
 import type { FieldsTree } from '../fields-tree.js';
 import { decodeManagedFields, type ManagedFieldsEntry } from '../managed-fields.js';
 import { Ownership, type OwnershipOptions, type Write } from '../ownership.js';
+import { done } from '../../work/work.js';
 
 const words = vocabulary('platform');
 export const catalog = loadCatalog(words);
@@ -54,7 +55,7 @@ export class Scene {
   update(manager: string, next: object, o: WriteOptions = {}): readonly ManagedFieldsEntry[] {
     const typeKey = this.#typeKeyOf(o);
     const decoded = this.#decode(typeKey, next);
-    this.managers = this.#ownership.update(this.#write(manager, o), decoded);
+    this.managers = done(this.#ownership.update(this.#write(manager, o), decoded));
     this.object = this.#converted(decoded, typeKey, this.#typeKey);
     return this.managers;
   }
@@ -68,14 +69,20 @@ export class Scene {
 
   apply(manager: string, config: object, o: WriteOptions = {}): readonly ManagedFieldsEntry[] {
     const typeKey = this.#typeKeyOf(o);
-    const applied = this.#ownership.apply(this.#write(manager, o), config as JsonObject, {
-      force: o.force ?? false,
-      normalise: (object) => {
-        const decoded = this.#decode(typeKey, object);
-        this.#defaults(decoded);
-        return decoded;
-      },
-    });
+    const normalised = (object: unknown): ApiObject => {
+      const decoded = this.#decode(typeKey, object);
+      this.#defaults(decoded);
+      return decoded;
+    };
+    const applied = done(
+      this.#ownership.apply(this.#write(manager, o), config as JsonObject, {
+        force: o.force ?? false,
+        normalise: function* (object) {
+          yield;
+          return normalised(object);
+        },
+      }),
+    );
     this.managers = applied.managers;
     this.object = this.#converted(applied.object, typeKey, this.#typeKey);
     return this.managers;

@@ -1,4 +1,4 @@
-import { getOwn } from '../../../../machinery/codec/own.js';
+import { getOwn } from '../../../../machinery/meta/own.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 
 type Labels = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { ApiObject, ObjectMeta } from '../../../../machinery/meta/object.js
 import { notFound, StatusError } from '../../../../machinery/meta/status.js';
 import { loadCatalog } from '../../../../machinery/types/catalog.js';
 import { vocabulary, type VocabularyName } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { UserInfo } from '../../../pipeline/request.js';
+import type { UserInfo } from '../../../request/request.js';
 import type { AdmissionRequest } from '../../types.js';
 import { nodeRestriction } from './plugin.js';
 

@@ -6,9 +6,9 @@ import { encodeObject } from '../../../../machinery/codec/encode.js';
 import { parseFlags } from '../../../../machinery/flags/flags.js';
 import { openEmbeddedStore } from '../../../../storage/embedded/embedded-store.js';
 import type { KeyValueStore } from '../../../../storage/store.js';
-import { buildCore, type Core } from '../../../core.js';
+import { buildCore, type Core } from '../../../server/core.js';
 import { createMetrics } from '../../../metrics/metrics.js';
-import { API_SERVER_FLAGS } from '../../../options.js';
+import { API_SERVER_FLAGS } from '../../../options/flags.js';
 import { keyOf, type StoredResource } from '../../../registry/resource.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -23,6 +23,7 @@ export interface ObjectParts {
   readonly uid?: string;
   readonly deletionTimestamp?: string;
   readonly type?: string;
+  readonly spec?: object;
   /** Values in the clear. */
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -98,13 +99,14 @@ export class ObjectScene {
 
   /** Writes an object; when this resolves the cache has it, unless it lags. */
   async put(resource: Resource, o: ObjectParts): Promise<void> {
-    const { namespace = 'ns', name, uid = `uid-of-${name}`, deletionTimestamp, type, data } = o;
+    const { namespace = 'ns', name, uid = `uid-of-${name}`, deletionTimestamp, type, spec, data } = o;
     const encoded = Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
     const value = encodeObject({
       kind: KINDS[resource],
       apiVersion: 'v1',
       metadata: { name, namespace, uid, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
       ...(type === undefined ? {} : { type }),
+      ...(spec === undefined ? {} : { spec }),
       ...(data === undefined ? {} : { data: Object.fromEntries(encoded) as object }),
     });
     await this.#write({ type: 'put', key: keyOf(this.stored(resource), namespace, name), value });

@@ -5,7 +5,7 @@ import { revision } from '../../../../storage/store.js';
 import { follow } from '../../../cache/follow.js';
 import { HistoryBudget } from '../../../cache/history.js';
 import { ResourceCache } from '../../../cache/resource-cache.js';
-import type { UserInfo } from '../../../pipeline/request.js';
+import type { UserInfo } from '../../../request/request.js';
 import type { PathAttributes, ResourceAttributes } from '../../types.js';
 import { AccessIndex } from '../access-index.js';
 import type { PolicyRule } from '../rules.js';

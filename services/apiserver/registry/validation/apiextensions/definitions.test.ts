@@ -20,7 +20,7 @@ describe('validation of definitions of custom resources', () => {
       group: 'stable.example.com',
       scope: 'Namespaced',
       names: { plural: 'crontabs', singular: 'crontab', kind: 'CronTab', shortNames: ['ct'], categories: ['all'] },
-      versions: [version, { ...version, name: 'v1beta1', storage: false }],
+      versions: [version, { ...structuredClone(version), name: 'v1beta1', storage: false }],
     },
   };
   const N = 'spec.names';
@@ -70,6 +70,113 @@ describe('validation of definitions of custom resources', () => {
     [{ [`${N}.shortNames`]: ['C'] }, `${N}.shortNames[0]`, `Invalid value: "C": ${DNS_1035}`],
     [{ [`${N}.categories`]: ['C'] }, `${N}.categories[0]`, `Invalid value: "C": ${DNS_1035}`],
   ]);
+  describe('schemas', () => {
+    const S = 'spec.versions.0.schema.openAPIV3Schema';
+    const AT = 'spec.versions[0].schema.openAPIV3Schema';
+    const EMBEDDED = 'x-kubernetes-embedded-resource';
+    const EITHER = 'x-kubernetes-int-or-string';
+    const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
+    const NO_TYPE = 'Required value: must not be empty for specified object fields';
+    const cases: readonly (readonly [schema: object, ...fieldsAndMessages: string[]])[] = [
+      [{}, '.type', 'Required value: must not be empty at the root'],
+      [{ type: 'string' }, '.type', 'Invalid value: "string": must be object at the root'],
+      [{ type: 'object', properties: { a: {} } }, '.properties[a].type', NO_TYPE],
+      [
+        { type: 'object', properties: { a: { properties: { 'b.c': { description: 'no type' } } } } },
+        '.properties[a].properties[b.c].type',
+        NO_TYPE,
+        '.properties[a].type',
+        NO_TYPE,
+      ],
+      [
+        { type: 'object', properties: { a: { type: 'array' } } },
+        '.properties[a].items',
+        'Required value: must be specified',
+      ],
+      [
+        { type: 'object', properties: { a: { type: 'array', items: {} } } },
+        '.properties[a].items.type',
+        'Required value: must not be empty for specified array items',
+      ],
+      [
+        { type: 'object', properties: { a: { type: 'array', items: [{ type: 'string' }] } } },
+        '.properties[a].items',
+        'Forbidden: items must be a schema object and not an array',
+      ],
+      [
+        { type: 'object', properties: { a: { type: 'object', additionalProperties: {} } } },
+        '.properties[a].additionalProperties.type',
+        NO_TYPE,
+      ],
+      [
+        { type: 'object', additionalProperties: { type: 'string' } },
+        '.additionalProperties',
+        'Forbidden: must not be used at the root',
+      ],
+      [
+        { type: 'object', properties: { a: { [EITHER]: true, [PRESERVE]: true } } },
+        `.properties[a].${PRESERVE}`,
+        `Invalid value: true: must be false if ${EITHER} is true`,
+      ],
+      [
+        { type: 'object', properties: { a: { [EMBEDDED]: true, [PRESERVE]: true } } },
+        '.properties[a].type',
+        `Required value: must be object if ${EMBEDDED} is true`,
+      ],
+      [
+        {
+          type: 'object',
+          properties: { a: { [EMBEDDED]: true, type: 'string', properties: { kind: { type: 'string' } } } },
+        },
+        '.properties[a].type',
+        `Invalid value: "string": must be object if ${EMBEDDED} is true`,
+      ],
+      [
+        {
+          type: 'object',
+          properties: { a: { [EMBEDDED]: true, type: 'object', additionalProperties: { type: 'string' } } },
+        },
+        '.properties[a].additionalProperties',
+        `Forbidden: must not be used if ${EMBEDDED} is set`,
+        '.properties[a].properties',
+        `Required value: must not be empty if ${EMBEDDED} is true without ${PRESERVE}`,
+      ],
+      [
+        { type: 'object', properties: { kind: { type: 'integer' }, metadata: { type: 'string' } } },
+        '.properties[kind].type',
+        'Invalid value: "integer": must be string',
+        '.properties[metadata].type',
+        'Invalid value: "string": must be object',
+      ],
+    ];
+    kind.refuses(
+      definition,
+      cases.map(([schema, ...told]) => [{ [S]: schema }, ...told.map((text, i) => (i % 2 === 0 ? AT + text : text))]),
+    );
+    kind.refuses(definition, [
+      [{ 'spec.versions.0.schema': undefined }, AT, 'Required value: schemas are required'],
+      [{ [S]: undefined }, AT, 'Required value: schemas are required'],
+    ]);
+    const properties = {
+      either: { [EITHER]: true },
+      any: { [PRESERVE]: true },
+      map: { type: 'object', additionalProperties: { [EITHER]: true } },
+      anything: { type: 'object', additionalProperties: true },
+      list: { type: 'array', items: { type: 'string' } },
+      object: { [EMBEDDED]: true, [PRESERVE]: true, type: 'object' },
+      bounded: { type: 'string', anyOf: [{ pattern: 'a' }, { maxLength: 3 }] },
+    };
+    kind.accepts(definition, [{ [S]: { type: 'object', properties } }, { [S]: { [PRESERVE]: true } }]);
+
+    const lax = changed(definition, { [S]: { type: 'object', properties: { a: {} } } });
+    kind.acceptsUpdates(lax, [{ 'spec.names.shortNames': ['c'] }, { [`${S}.properties.b`]: {} }]);
+    kind.acceptsUpdates(changed(definition, { [S]: undefined }), [{ 'spec.names.shortNames': ['c'] }]);
+    kind.refusesUpdates(definition, [
+      [{ [`${S}.properties`]: { a: {} } }, `${AT}.properties[a].type`, NO_TYPE],
+      [{ [S]: undefined }, AT, 'Required value: schemas are required'],
+    ]);
+  });
+
   const established = changed(definition, { 'status.conditions': [{ type: 'Established', status: 'True' }] });
   kind.refusesUpdates(established, [
     [{ 'spec.scope': 'Cluster' }, 'spec.scope', 'Invalid value: "Cluster": field is immutable'],

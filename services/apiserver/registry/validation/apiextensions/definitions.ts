@@ -1,9 +1,11 @@
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import type { List } from '../checks/members.js';
 import { checkImmutable, each, requireEnum } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
+import { StructuralSchemas, type Schema } from './schemas.js';
 
 interface Names {
   readonly plural?: string;
@@ -18,7 +20,13 @@ interface DefinitionSpec {
   readonly group?: string;
   readonly scope?: string;
   readonly names?: Names;
-  readonly versions?: List<{ readonly name?: string; readonly storage?: boolean }>;
+  readonly versions?: List<Version>;
+}
+
+interface Version {
+  readonly name?: string;
+  readonly storage?: boolean;
+  readonly schema?: { readonly openAPIV3Schema?: Schema };
 }
 
 const specOf = (definition: ApiObject): DefinitionSpec => definition['spec'] ?? {};
@@ -76,6 +84,30 @@ function checkDefinition(object: ApiObject, problems: Problems): void {
   checkNames(at.child('names'), names);
 }
 
+/** What is asked of all schemas of a definition; a definition that once got by without is not held to it later. */
+type SchemaRule = (definition: ApiObject, problems: Problems) => void;
+
+const requireSchemas: SchemaRule = (definition, problems) => {
+  each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
+    if (schema?.openAPIV3Schema === undefined) at.required('schema.openAPIV3Schema', 'schemas are required');
+  });
+};
+
+const checkSchemas =
+  (structural: StructuralSchemas): SchemaRule =>
+  (definition, problems) => {
+    each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
+      const { openAPIV3Schema: root } = schema ?? {};
+      if (root !== undefined) structural.check(at.child('schema').child('openAPIV3Schema'), root);
+    });
+  };
+
+function holds(rule: SchemaRule, definition: ApiObject): boolean {
+  const problems: Problems = [];
+  rule(definition, problems);
+  return problems.length === 0;
+}
+
 interface Conditions {
   readonly conditions?: List<{ readonly type?: string; readonly status?: string }>;
 }
@@ -98,5 +130,17 @@ function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void 
   checkImmutable(at, 'names.plural', spec.names?.plural, oldSpec.names?.plural);
 }
 
-/** What a definition is called and where it belongs; its schemas are another matter. */
-export const customResourceDefinitions: KindValidation = { object: checkDefinition, update: checkUpdate };
+/** What a definition is called, where it belongs, and that its schemas say what values are. */
+export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation {
+  const rules = [requireSchemas, checkSchemas(new StructuralSchemas(vocabulary))];
+  return {
+    object: checkDefinition,
+    create: (definition, problems) => {
+      for (const rule of rules) rule(definition, problems);
+    },
+    update: (next, old, problems) => {
+      checkUpdate(next, old, problems);
+      for (const rule of rules) if (holds(rule, old)) rule(next, problems);
+    },
+  };
+}

@@ -66,13 +66,4 @@ const checkCronJob =
     checkNotNegative(at, 'failedJobsHistoryLimit', spec.failedJobsHistoryLimit);
   };
 
-/** Names of jobs are those of their cron jobs with a time at the end, and are names of pods in turn. */
-const MAX_NAME = 52;
-
-export const cronJobs = (checks: PodChecks): KindValidation => ({
-  object: checkCronJob(checks),
-  create: ({ metadata: { name = '' } }, problems) => {
-    if (name.length <= MAX_NAME) return;
-    At.root(problems, 'metadata').invalid('name', name, `must be no more than ${MAX_NAME} characters`);
-  },
-});
+export const cronJobs = (checks: PodChecks): KindValidation => ({ object: checkCronJob(checks) });

@@ -1,10 +1,10 @@
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { signingRequestProblem } from '../../../../machinery/pki/signing-request.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import { each } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
 import { checkSignerName } from './signer-names.js';
-import { signingRequestProblem } from './signing-request.js';
 import { checkApproval, checkStatus } from './states.js';
 
 interface RequestSpec {

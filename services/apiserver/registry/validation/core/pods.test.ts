@@ -65,6 +65,13 @@ describe('updates of pods', () => {
       'spec.tolerations',
       'Forbidden: existing toleration can not be modified except its tolerationSeconds',
     ],
+    [
+      { 'spec.tolerations.1': { key: 'b', operator: 'Exists', value: 'c' } },
+      ...[1, 2].flatMap(() => [
+        'spec.tolerations[1].operator',
+        'Invalid value: {"key":"b","operator":"Exists","value":"c"}: value must be empty when `operator` is \'Exists\'',
+      ]),
+    ],
   ]);
   kind.acceptsUpdates(old, [
     { [`${C}.image`]: 'nginx:2' },

@@ -5,7 +5,7 @@ import { betweenDetail, checkRule, each } from '../checks/members.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
 import type { Containers } from '../pods/containers.js';
 import { checkImage } from '../pods/containers.js';
-import type { Toleration } from '../pods/scheduling.js';
+import { checkTolerations, type Toleration } from '../pods/scheduling.js';
 import type { PodChecks, PodSpec } from '../pods/spec.js';
 import type { KindValidation, Problems } from '../types.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
@@ -68,9 +68,13 @@ function checkDeadline(at: At, next: number | undefined, old: number | undefined
 const identityOf = ({ key, operator, value, effect }: Toleration): string =>
   JSON.stringify([key, operator, value, effect]);
 
+/** What is wrong with a toleration by itself is told here as well as of every pod: other servers tell it twice. */
 function checkTolerationsKept(at: At, next: PodSpec, old: PodSpec): void {
   const kept = new Set((next.tolerations ?? []).map(identityOf));
-  if ((old.tolerations ?? []).every((toleration) => kept.has(identityOf(toleration)))) return;
+  if ((old.tolerations ?? []).every((toleration) => kept.has(identityOf(toleration)))) {
+    checkTolerations(at, 'tolerations', next.tolerations);
+    return;
+  }
   at.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
 

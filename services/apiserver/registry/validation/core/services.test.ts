@@ -15,8 +15,22 @@ describe('validation of services', () => {
   describe('ports', () => {
     kind.refuses(service, [
       [{ 'spec.ports': [] }, 'spec.ports', 'Required value'],
-      [{ 'spec.ports.0.port': 0 }, `${P}.port`, `Invalid value: 0: ${PORT}`],
+      [{ 'spec.ports.0.port': 0, 'spec.ports.0.targetPort': 1 }, `${P}.port`, `Invalid value: 0: ${PORT}`],
       [{ 'spec.ports.0.port': 65536, 'spec.ports.0.targetPort': 1 }, `${P}.port`, `Invalid value: 65536: ${PORT}`],
+      [
+        { 'spec.ports.0.port': 0, 'spec.ports.0.targetPort': 0 },
+        `${P}.port`,
+        `Invalid value: 0: ${PORT}`,
+        `${P}.targetPort`,
+        `Invalid value: 0: ${PORT}`,
+      ],
+      [
+        { 'spec.ports.0.port': 65536, 'spec.ports.0.targetPort': undefined },
+        `${P}.port`,
+        `Invalid value: 65536: ${PORT}`,
+        `${P}.targetPort`,
+        `Invalid value: 65536: ${PORT}`,
+      ],
       [{ 'spec.ports.0.name': 'HTTP' }, `${P}.name`, `Invalid value: "HTTP": ${LABEL}`],
       [
         { 'spec.ports.0.protocol': 'HTTP' },
@@ -185,6 +199,7 @@ describe('validation of services', () => {
         'Unsupported value: "Any": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"',
       ],
       [{ 'spec.externalIPs': ['x'] }, 'spec.externalIPs[0]', `Invalid value: "x": ${IP}`],
+      [{ 'spec.externalIPs': [null] }, 'spec.externalIPs[0]', `Invalid value: "": ${IP}`],
       [
         { 'spec.externalIPs': ['127.0.0.1'] },
         'spec.externalIPs[0]',

@@ -17,16 +17,16 @@ const NONE = 'None';
 function checkServicePorts(at: At, ports: ServiceSpec['ports'] = []): void {
   const names = new Set<string>();
   each(at, 'ports', ports, (port, portAt) => {
-    const { name = '', targetPort, appProtocol } = port;
+    const { name = '', port: number = 0, targetPort = 0, appProtocol } = port;
     if (name !== '') {
       checkRule(portAt, 'name', name, dns1123Label);
       if (names.has(name)) portAt.duplicate('name', name);
       names.add(name);
     } else if (ports.length > 1) portAt.required('name');
-    checkPort(portAt, 'port', port.port ?? 0);
+    checkPort(portAt, 'port', number);
     checkEnum(portAt, 'protocol', port.protocol, PROTOCOLS);
-    // 0 and absent are replaced by the port.
-    if (targetPort !== undefined && targetPort !== 0) checkPortOrName(portAt, 'targetPort', targetPort);
+    // Others may have stored what was left out, or its zero; the default is the port.
+    checkPortOrName(portAt, 'targetPort', targetPort === 0 ? number : targetPort);
     if (appProtocol !== undefined) checkRule(portAt, 'appProtocol', appProtocol, qualifiedName);
   });
 }

@@ -23,6 +23,7 @@ describe('validation of ingresses', () => {
   kind.acceptsManifest('an ingress', ingress);
   kind.accepts(ingress, [
     { 'spec.rules': undefined, 'spec.defaultBackend': { resource: { apiGroup: 'a.b', kind: 'Bucket', name: 'x' } } },
+    { 'spec.rules': undefined, 'spec.defaultBackend': { resource: { kind: 'Bucket', name: 'x' } } },
     { 'spec.rules.0.host': '*.example.com' },
     { 'spec.rules.0.http': undefined },
     { [`${P}.pathType`]: 'ImplementationSpecific', [`${P}.path`]: undefined },

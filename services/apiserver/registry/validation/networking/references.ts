@@ -4,13 +4,14 @@ import { checkRule, requireText } from '../checks/members.js';
 
 /** Something of any kind, named in its own words. */
 export interface Reference {
-  readonly apiGroup?: string;
+  /** Written as null by kinds that always write it. */
+  readonly apiGroup?: string | null;
   readonly kind?: string;
   readonly name?: string;
 }
 
 export function checkReference(at: At, { apiGroup, kind, name }: Reference): void {
-  if (apiGroup !== undefined) checkRule(at, 'apiGroup', apiGroup, dns1123Subdomain);
+  if (apiGroup !== undefined && apiGroup !== null) checkRule(at, 'apiGroup', apiGroup, dns1123Subdomain);
   requireText(at, 'kind', kind, pathSegment, 'kind is required');
   requireText(at, 'name', name, pathSegment, 'name is required');
 }

@@ -75,7 +75,7 @@ function checkHostPorts(at: At, ports: readonly ContainerPort[] | undefined, tak
 }
 
 /** Everything about a container that does not depend on which list it is in. */
-function checkContainer(at: At, container: Container, volumes: ReadonlyMap<string, Volume>, r: ResourceChecks): void {
+function checkContainer(at: At, container: Container, c: ContainersContext): void {
   const { ports, resources, securityContext } = container;
   requireText(at, 'name', container.name, dns1123Label);
   if (isUnset(container.image)) at.required('image');
@@ -83,16 +83,17 @@ function checkContainer(at: At, container: Container, volumes: ReadonlyMap<strin
   if (ports !== undefined) checkPorts(at, ports);
   checkEnv(at, container.env);
   checkEnvFrom(at, container.envFrom);
-  checkMounts(at, container, volumes);
+  checkMounts(at, container, c.volumes);
   checkEnum(at, 'imagePullPolicy', container.imagePullPolicy, ['Always', 'IfNotPresent', 'Never']);
-  if (resources !== undefined) r.requirements(at.child('resources'), resources);
-  if (securityContext !== undefined) checkContainerSecurity(at.child('securityContext'), securityContext);
+  if (resources !== undefined) c.resources.requirements(at.child('resources'), resources);
+  if (securityContext !== undefined) checkContainerSecurity(at.child('securityContext'), securityContext, c);
 }
 
 export interface ContainersContext {
   /** Those that are right, by name. */
   readonly volumes: ReadonlyMap<string, Volume>;
   readonly resources: ResourceChecks;
+  readonly allowPrivileged: boolean;
 }
 
 export function checkContainers(
@@ -103,7 +104,7 @@ export function checkContainers(
   const names = new Set<string>();
   if ((containers ?? []).length === 0) at.required('containers');
   each(at, 'containers', containers, (container, containerAt) => {
-    checkContainer(containerAt, container, c.volumes, c.resources);
+    checkContainer(containerAt, container, c);
     checkUnique(containerAt, container, names);
     if (container.lifecycle !== undefined) checkLifecycle(containerAt.child('lifecycle'), container.lifecycle);
     checkProbes(containerAt, container);
@@ -125,7 +126,7 @@ const NOT_FOR_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupPr
 
 function checkInitContainers(at: At, list: readonly Container[], names: Set<string>, c: ContainersContext): void {
   each(at, 'initContainers', list, (container, containerAt) => {
-    checkContainer(containerAt, container, c.volumes, c.resources);
+    checkContainer(containerAt, container, c);
     checkUnique(containerAt, container, names);
     // They run one after the other: several may have the same port.
     checkHostPorts(containerAt, container.ports, new Set());
@@ -157,7 +158,7 @@ function checkEphemeralContainers(
   const others = new Set(names);
   each(at, 'ephemeralContainers', list, (container, containerAt) => {
     const { targetContainerName: target } = container;
-    checkContainer(containerAt, container, c.volumes, c.resources);
+    checkContainer(containerAt, container, c);
     checkImage(containerAt, container);
     checkUnique(containerAt, container, names);
     if (target !== undefined && !others.has(target)) containerAt.notFound('targetContainerName', target);

@@ -21,14 +21,16 @@ interface NodeRequirement {
 const NOT_AN_OPERATOR = 'not a valid selector operator';
 
 /** What an operator asks of its values. */
-const VALUES_RULES: Readonly<Record<string, (at: At, count: number) => void>> = {
-  In: needsSome,
-  NotIn: needsSome,
-  Exists: needsNone,
-  DoesNotExist: needsNone,
-  Gt: needsOne,
-  Lt: needsOne,
-};
+const VALUES_RULES: ReadonlyMap<string, (at: At, count: number) => void> = new Map(
+  Object.entries<(at: At, count: number) => void>({
+    In: needsSome,
+    NotIn: needsSome,
+    Exists: needsNone,
+    DoesNotExist: needsNone,
+    Gt: needsOne,
+    Lt: needsOne,
+  }),
+);
 
 function needsSome(at: At, count: number): void {
   if (count === 0) at.required('values', "must be specified when `operator` is 'In' or 'NotIn'");
@@ -41,7 +43,7 @@ function needsOne(at: At, count: number): void {
 }
 
 function checkExpression({ key, operator = '', values = [] }: NodeRequirement, at: At): void {
-  const rule = Object.hasOwn(VALUES_RULES, operator) ? VALUES_RULES[operator] : undefined;
+  const rule = VALUES_RULES.get(operator);
   if (rule === undefined) at.invalid('operator', operator, NOT_AN_OPERATOR);
   else rule(at, values.length);
   checkLabelKey(at, 'key', key);

@@ -87,7 +87,12 @@ export function checkPodSecurity(at: At, context: PodSecurityContext): void {
   checkEnum(at, 'fsGroupChangePolicy', context.fsGroupChangePolicy, ['Always', 'OnRootMismatch']);
 }
 
-export function checkContainerSecurity(at: At, context: SecurityContext): void {
+export function checkContainerSecurity(
+  at: At,
+  context: SecurityContext,
+  { allowPrivileged }: { readonly allowPrivileged: boolean },
+): void {
+  if (context.privileged === true && !allowPrivileged) at.forbidden('privileged', 'disallowed by cluster policy');
   checkShared(at, context);
   checkEnum(at, 'procMount', context.procMount, ['Default', 'Unmasked']);
   if (context.allowPrivilegeEscalation !== false) return;

@@ -4,6 +4,18 @@ import { LABEL, LABEL_VALUE, QUALIFIED, SUBDOMAIN } from '../testing/words.js';
 
 const LONG = 'x'.repeat(62);
 
+describe('specs of pods where containers may not be privileged', () => {
+  const kind = new KindUnderTest({ resource: 'pods', type: 'core/v1.Pod', allowPrivileged: false });
+  kind.refuses(POD, [
+    [
+      { [`${C}.securityContext`]: { privileged: true } },
+      `${P}.securityContext.privileged`,
+      'Forbidden: disallowed by cluster policy',
+    ],
+  ]);
+  kind.accepts(POD, [{ [`${C}.securityContext`]: { privileged: false } }]);
+});
+
 describe('specs of pods', () => {
   const kind = new KindUnderTest({ resource: 'pods', type: 'core/v1.Pod' });
 

@@ -17,6 +17,7 @@ import { checkDns, checkHostAliases, DNS_POLICIES } from './name-resolution.js';
 import { checkHostProcess, checkOperatingSystem } from './operating-system.js';
 import type { SpreadConstraint, Toleration } from './scheduling.js';
 import { checkSpreadConstraints, checkTolerations } from './scheduling.js';
+import type { ValidationOptions } from '../types.js';
 import type { PodSecurityContext } from './security.js';
 import { checkPodSecurity } from './security.js';
 
@@ -64,12 +65,12 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const LONGEST_DEADLINE = 2 ** 31 - 1;
 
 /** Checks of the specs of pods, for all kinds that have one. */
-export function podChecks(vocabulary: Vocabulary): PodChecks {
+export function podChecks(vocabulary: Vocabulary, { allowPrivileged }: ValidationOptions): PodChecks {
   const resources = resourceChecks(vocabulary);
   const checkVolumes = volumeChecks(vocabulary);
   const checkSpec = (at: At, spec: PodSpec, podName: string): void => {
     const volumes = checkVolumes(at, spec.volumes, podName);
-    checkContainers(at, spec, { volumes, resources });
+    checkContainers(at, spec, { volumes, resources, allowPrivileged });
     checkEnum(at, 'restartPolicy', spec.restartPolicy, RESTART_POLICIES);
     checkEnum(at, 'dnsPolicy', spec.dnsPolicy, DNS_POLICIES);
     checkLabels(at, 'nodeSelector', spec.nodeSelector);

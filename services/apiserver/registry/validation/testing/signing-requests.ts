@@ -1,23 +1,13 @@
-/* Requests that were signed, and a certificate: DER in base64. */
+import { pemText } from '../../../../machinery/pki/pem.js';
+
+/* A request that was signed, and a certificate: DER in base64. */
 
 /** P-256 */
 export const EC_REQUEST =
   'MIHcMIGDAgEAMCExDzANBgNVBAoMBnBlb3BsZTEOMAwGA1UEAwwFYWxpY2UwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAS+i6JitYSoe+XNp7VXW3MgndyfwvLEjNdCREz8ggrrQvSJnbd92TFaGtzY6I3Xz4WHNclTey0akeVGA3sxlVFVoAAwCgYIKoZIzj0EAwIDSAAwRQIhAI16EXcdXSaqzmzbpujT+AXzapUr7sZn7yuHRObMdQhmAiAHBaITOiK0CAZChNTKKbybDtlhECS3EG1HQOCvwI3fTw==';
-/** Ed25519 */
-export const ED_REQUEST =
-  'MIGPMEMCAQAwEDEOMAwGA1UEAwwFYWxpY2UwKjAFBgMrZXADIQCOHRsGM2ZwWLtlf1pArQrt+6EA+FeE+tW6L8zbInSqUaAAMAUGAytlcANBADmdQlSTesqjpIh5qZWlCNDUm+z4eE5afpGHEg+Kxco+NXPdSWUzrGHrPcA5Mb7vCNcKcedE/mzTVzcscUbTowk=';
-/** RSA, PKCS #1 */
-export const RSA_REQUEST =
-  'MIICVTCCAT0CAQAwEDEOMAwGA1UEAwwFYWxpY2UwggEiMA0GCSqGSIb3DQEBAQUAA4IBDwAwggEKAoIBAQDCx2ecbOh70KWQEstwSiuzA38MWKb8dDlc7RONA2vWtIgxqKzaxAQfsP2uCRpcm7w4vMaYXkLXqyIh8qqTjuulJMfswPWZuEAr5s5VVuIZl1MxufXsEZR1vPMZVcMmuffnqvbxM7xuJNwWMg+wAtvAWyyByrVtu4hhzYiYWXcx3N0EC4pElr8rj5Xz3DpGD+SF+1h70zaOLsuTC9EPl4GQcgKGsIICqF5dzVk8w9Bdk6+fsD6ALMhLlACFvEYZ8BxMFX0fz/n68zrRltL5H7IlESB/I8i1vMj1XyhsVO/2ZK73OlhOcuvO2fglPKaBqA+8A4fGogV8OYOFTsXVZCFHAgMBAAGgADANBgkqhkiG9w0BAQsFAAOCAQEAfaFCr19Y3l93FJ209wpexTgVzfVuchoW84WAfE+w2VB0ywo7yG+2IC4IKzSPvBph5o8gJPPAv4kdYw44LcD89sXbCkKzCKe9YlUvAj+U3nnaRWHFbbDUd2l+WGOxcQF1PL+VHt/vtdfmwOXdeCsXwT4FDUBX+sj5TEe+wvODbWa8BY1kAsbbVQdrwcc5Hx1d+R1IXM0jSu8j69fyYfdwL2tRzVjaSqpp+Vr+ciMormInLIZ+VUySzFzkEOFduWqvVcAQ74pJJiEZRZvRcuMzr3sZ0GXUJoZT5qCMAxxEpjQC2CAyKqZwfCyEGK58qsy1NpNUhThzoGFuq94xbs8JpQ==';
-/** RSA-PSS */
-export const PSS_REQUEST =
-  'MIICijCCAT0CAQAwEDEOMAwGA1UEAwwFYWxpY2UwggEiMA0GCSqGSIb3DQEBAQUAA4IBDwAwggEKAoIBAQDCx2ecbOh70KWQEstwSiuzA38MWKb8dDlc7RONA2vWtIgxqKzaxAQfsP2uCRpcm7w4vMaYXkLXqyIh8qqTjuulJMfswPWZuEAr5s5VVuIZl1MxufXsEZR1vPMZVcMmuffnqvbxM7xuJNwWMg+wAtvAWyyByrVtu4hhzYiYWXcx3N0EC4pElr8rj5Xz3DpGD+SF+1h70zaOLsuTC9EPl4GQcgKGsIICqF5dzVk8w9Bdk6+fsD6ALMhLlACFvEYZ8BxMFX0fz/n68zrRltL5H7IlESB/I8i1vMj1XyhsVO/2ZK73OlhOcuvO2fglPKaBqA+8A4fGogV8OYOFTsXVZCFHAgMBAAGgADBCBgkqhkiG9w0BAQowNaAPMA0GCWCGSAFlAwQCAQUAoRwwGgYJKoZIhvcNAQEIMA0GCWCGSAFlAwQCAQUAogQCAgDeA4IBAQBMCJngbbfMc3Ec6EXW2CP+vKMXmJFWrmSO0wLombaOnAWKhMURGzMeSGOWI9tSNYvgjHeTPJiUMJTYl49RO332gIGST9Qtj83+5MSYffex36+VuxX+jQKyCPEDNfMFbsC/4MKVka6n5/0VMI3xKpFcmVZVvIBMJl+98u+aIFAssUa2WJ3IaR2Vp5F6lX/lBFxRhJVaoKVw0tla1gGkosR7v8buL0kwrzovHfE7QBYM0cM8UaEFol9GAhFf9eMtl5ca2wY9CQtnIMZxcSnVT/cCr4oq8PABGdIbZkuYzd0JpOlwXgLe86foc+9v5iASu67EzIlEK1nTh3tmwmVzD88B';
 export const CERTIFICATE =
   'MIIBdjCCAR2gAwIBAgIUB3mGqarJJqph4S29R12gCrDHnXowCgYIKoZIzj0EAwIwEDEOMAwGA1UEAwwFYWxpY2UwIBcNMjYxMTIxMDQzMTI3WhgPMjEyNjEwMjgwNDMxMjdaMBAxDjAMBgNVBAMMBWFsaWNlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEvouiYrWEqHvlzae1V1tzIJ3cn8LyxIzXQkRM/IIK60L0iZ23fdkxWhrc2OiN18+FhzXJU3stGpHlRgN7MZVRVaNTMFEwHQYDVR0OBBYEFM/m2Dhs2Kn9a9mDfc61iMBJhenoMB8GA1UdIwQYMBaAFM/m2Dhs2Kn9a9mDfc61iMBJhenoMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDRwAwRAIgXkU44GwZnXc9aHNeSx9smRlvCP7xJDtimcn8ZU5QlkICIFrjc8Cjm6Bfo15CwwMJqgWX/AqOml1jos/z43U1s/Yd';
 
 /** The PEM file with such a block, in base64 as objects carry it. */
 export const pem = (der: string, type = 'CERTIFICATE REQUEST'): string =>
-  Buffer.from(pemText(der, type)).toString('base64');
-
-export const pemText = (der: string, type = 'CERTIFICATE REQUEST'): string =>
-  `-----BEGIN ${type}-----\n${der.replace(/(.{64})/g, '$1\n')}\n-----END ${type}-----\n`;
+  Buffer.from(pemText(type, Buffer.from(der, 'base64'))).toString('base64');

@@ -115,13 +115,15 @@ const gitRepo: SourceCheck = (at, source) => {
   checkText(at, 'directory', source.directory, localPath);
 };
 
-const WWN_FORMS: Readonly<Record<string, RegExp>> = {
-  iqn: /^iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\s]+$/,
-  eui: /^eui.[a-zA-Z0-9]{16}$/,
-  naa: /^naa.[a-zA-Z0-9]{32}$/,
-};
+const WWN_FORMS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries<RegExp>({
+    iqn: /^iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\s]+$/,
+    eui: /^eui.[a-zA-Z0-9]{16}$/,
+    naa: /^naa.[a-zA-Z0-9]{32}$/,
+  }),
+);
 const wwn: TextRule = (text) => {
-  const form = WWN_FORMS[text.slice(0, 3)];
+  const form = WWN_FORMS.get(text.slice(0, 3));
   if (form === undefined) return ['must be valid format starting with iqn, eui, or naa'];
   return form.test(text) ? [] : ['must be valid format'];
 };

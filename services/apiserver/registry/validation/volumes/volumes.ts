@@ -45,7 +45,7 @@ const ephemeral: SourceCheck = (at, source) => {
 };
 
 /** Where messages know a source by another name. */
-const SHOWN_AS: Readonly<Record<string, string>> = { gcePersistentDisk: 'persistentDisk' };
+const SHOWN_AS: ReadonlyMap<string, string> = new Map(Object.entries<string>({ gcePersistentDisk: 'persistentDisk' }));
 
 /** Exactly one source, and what it must have. Sources that are not known here are taken as they are. */
 export function checkSource(
@@ -60,7 +60,7 @@ export function checkSource(
     return;
   }
   const source = (owner as Readonly<Record<string, Source>>)[first];
-  if (source !== undefined) checks.get(first)?.(at.child(SHOWN_AS[first] ?? first), source);
+  if (source !== undefined) checks.get(first)?.(at.child(SHOWN_AS.get(first) ?? first), source);
   for (const other of rest) at.forbidden(other, 'may not specify more than 1 volume type');
 }
 

@@ -1,0 +1,14 @@
+import type { ApiServerOptions } from './flags.js';
+
+interface Parsed {
+  readonly options: Pick<ApiServerOptions, 'anonymousAuth' | 'authorizationMode'>;
+  /** Which options the command line set. */
+  readonly given: ReadonlySet<string>;
+}
+
+/**
+ * Where everything is allowed to everybody, everybody has at least to say who he is (spec 2, 5.7), unless the command line
+ * asks for anonymous requests.
+ */
+export const mayBeAnonymous = ({ options, given }: Parsed): boolean =>
+  options.anonymousAuth && (given.has('anonymousAuth') || !options.authorizationMode.includes('AlwaysAllow'));

@@ -1,0 +1,50 @@
+import { done, type Work } from '../../machinery/work/work.js';
+import type { KeyValue } from '../../storage/store.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import type { ResourceCache } from '../cache/resource-cache.js';
+import type { ChangeFilter } from '../cache/watchers.js';
+import { turns, type Asker } from '../http/turns.js';
+
+/** So much is decoded at once without a pause: less than a millisecond. */
+const AT_ONCE_BYTES = 256 * 1024;
+
+/** What a page of the store holds of what was asked for. */
+export interface Decoded {
+  readonly objects: readonly CachedObject[];
+  /** How many entries were looked at: not all when `most` was reached. */
+  readonly used: number;
+}
+
+/**
+ * Decodes what the store has read; a large page in stints between which others have their turn.
+ *
+ * @param most Objects after which the rest does not matter; at least 1.
+ * @throws `asker.signal.reason` when nobody waits for it any more
+ */
+export function decodePage(
+  cache: Pick<ResourceCache, 'decode'>,
+  filter: ChangeFilter,
+  kvs: readonly KeyValue[],
+  most: number,
+  asker: Asker,
+): Decoded | Promise<Decoded> {
+  const work = decoding(cache, filter, kvs, most);
+  const bytes = kvs.reduce((sum, { value }) => sum + value.length, 0);
+  return bytes <= AT_ONCE_BYTES ? done(work) : turns.inStints(work, asker);
+}
+
+function* decoding(
+  cache: Pick<ResourceCache, 'decode'>,
+  filter: ChangeFilter,
+  kvs: readonly KeyValue[],
+  most: number,
+): Work<Decoded> {
+  const objects: CachedObject[] = [];
+  for (const [i, { key, value, modRevision }] of kvs.entries()) {
+    const object = cache.decode(key, value, modRevision);
+    if (object !== undefined && filter.matches(object)) objects.push(object);
+    if (objects.length === most) return { objects, used: i + 1 };
+    yield;
+  }
+  return { objects, used: kvs.length };
+}

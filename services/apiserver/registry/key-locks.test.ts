@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { KeyLocks } from './key-locks.js';
+
+const gate = (): { opened: Promise<void>; open: () => void } => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+};
+
+describe('KeyLocks', () => {
+  it('let one at a time through for a key, in order, also after a failure', async () => {
+    const locks = new KeyLocks();
+    const first = gate();
+    const order: string[] = [];
+    const work = (name: string, wait: Promise<void>) => async (): Promise<string> => {
+      order.push(`${name} starts`);
+      await wait;
+      order.push(`${name} ends`);
+      if (name === 'b') throw new Error('b fails');
+      return name;
+    };
+    const now = Promise.resolve();
+    const runs = [
+      locks.run('k', work('a', first.opened)),
+      locks.run('k', work('b', now)),
+      locks.run('k', work('c', now)),
+    ];
+    const settled = Promise.allSettled(runs);
+    assert.deepEqual(order, ['a starts']);
+    first.open();
+    const results = await settled;
+    assert.deepEqual(order, ['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
+    assert.deepEqual(
+      results.map((r) => r.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+  });
+
+  it('never let two through at once, however long a key has been busy', async () => {
+    const locks = new KeyLocks();
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await Promise.resolve();
+      inside--;
+    };
+    const writer = async (): Promise<void> => {
+      for (let i = 0; i < 500; i++) await locks.run('k', work);
+    };
+    await Promise.all([writer(), writer(), writer()]);
+    assert.equal(most, 1);
+  });
+
+  it('do not hold up other keys', async () => {
+    const locks = new KeyLocks();
+    const held = gate();
+    const slow = locks.run('k', () => held.opened);
+    assert.equal(await locks.run('other', () => Promise.resolve('done')), 'done');
+    held.open();
+    await slow;
+  });
+});

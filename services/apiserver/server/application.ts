@@ -1,0 +1,153 @@
+import Koa from 'koa';
+import { AdmissionChain } from '../admission/chain.js';
+import { nodeRestriction } from '../admission/plugins/node-restriction/plugin.js';
+import { namespaceLifecycle } from '../admission/plugins/namespace-lifecycle.js';
+import type { Audit } from '../audit/open.js';
+import { openAuthentication } from '../authentication/open.js';
+import { openAuthorization } from '../authorization/open.js';
+import { rbacEscalation } from '../admission/plugins/escalation.js';
+import { whileStarting, type Settled } from '../authorization/starting.js';
+import { authorizeBy, decide } from '../authorization/stage.js';
+import type { Authorizer } from '../authorization/types.js';
+import type { Core } from './core.js';
+import { pathRoutes } from '../discovery/routes.js';
+import { openFlowControl } from '../flowcontrol/open.js';
+import type { HealthChecks } from '../health/health-checks.js';
+import type { Log } from '../../machinery/log/log.js';
+import type { ApiServerMetrics } from '../metrics/metrics.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import { runsPlugin } from '../options/admission.js';
+import { stages } from './stages.js';
+import type { RequestState } from '../request/request.js';
+import { objectOf } from '../subresources/connect/objects.js';
+import { operationParts } from '../subresources/options.js';
+import { operations } from '../subresources/table.js';
+import { Bodies } from '../verbs/decode-body.js';
+import { verbTable } from '../verbs/table.js';
+
+export interface ApplicationDeps {
+  readonly log: Log;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
+  /** `major.minor.patch` of the product. */
+  readonly version: string;
+  readonly core: Core;
+  readonly health: HealthChecks;
+  readonly metrics: ApiServerMetrics;
+  /** undefined: nobody is told of requests. */
+  readonly audit: Audit | undefined;
+}
+
+/**
+ * Answers every request: the stages of the pipeline with what they work with.
+ *
+ * @throws {Error} In one line, for files that cannot be used.
+ */
+export async function application(
+  o: ApiServerOptions,
+  { core, health, metrics, ...d }: ApplicationDeps,
+): Promise<Koa<RequestState>> {
+  const app = new Koa<RequestState>();
+  app.silent = true; // failures are logged by the outermost stage
+  const access = { ...d, metrics: metrics.webhooks };
+  const { authenticators, tokens: tokenReviewer, issuerDocuments } = await openAuthentication(o, { ...access, core });
+  const settled = settledOf(core);
+  const authorizers = [whileStarting(settled), ...(await openAuthorization(o, { ...access, ...core })).authorizers];
+  const authorize = authorizeBy(authorizers, settled);
+  const verbDeps = {
+    ...core,
+    authorize,
+    watchMetrics: metrics.watches,
+    admission: admissionChain(o, core, authorizers),
+    bodies: new Bodies({
+      limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
+      catalog: core.catalog,
+      protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
+    }),
+  };
+  const { limits, ...parts } = operationParts(o, () => core.state.port);
+  const passing = { limits, streams: core.streams, words: core.vocabulary.protocols };
+  const pipeline = stages({
+    log: d.log,
+    requestTimeoutMs: o.requestTimeoutMs,
+    api: core.api,
+    vocabulary: core.vocabulary,
+    metrics: metrics.requests,
+    deprecatedApis: metrics.deprecatedApis,
+    authentication: {
+      authenticators,
+      anonymous: o.anonymousAuth,
+      settled,
+      metrics: metrics.access,
+      log: d.log,
+      onRefused: d.audit?.onRefused ?? ((): void => undefined),
+    },
+    audit: d.audit?.stage,
+    flowControl: openFlowControl(o, { ...core, metrics: metrics.flowControl }),
+    authorization: {
+      authorizers,
+      settled,
+      annotations: core.vocabulary.auditAnnotations,
+      metrics: metrics.access,
+    },
+    authorize,
+    loaded: () => core.feed.loaded,
+    resources: core.resources,
+    verbs: verbTable(verbDeps),
+    operations: operations({
+      ...verbDeps,
+      ...parts,
+      passing,
+      tokenReviewer,
+      authorizers,
+      storeIsHealthy: async () => (await health.one('healthz', 'etcd')) === true,
+    }),
+    paths: pathRoutes({
+      ...core,
+      health,
+      metrics,
+      issuerDocuments,
+      version: d.version,
+      returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,
+    }),
+  });
+  for (const stage of pipeline) app.use(stage);
+  return app;
+}
+
+/** The objects are there, and so is the first policy where roles decide. */
+const settledOf =
+  ({ feed, state, access }: Core): Settled =>
+  () =>
+    feed.loaded && (access === undefined || state.policySettled);
+
+function admissionChain(o: ApiServerOptions, core: Core, authorizers: readonly Authorizer[]): AdmissionChain {
+  const { resources, reader, vocabulary, access } = core;
+  const namespaces = resources.stored('', 'namespaces');
+  if (namespaces === undefined) throw new Error('No declaration of namespaces');
+  return new AdmissionChain([
+    ...(runsPlugin(o, 'NamespaceLifecycle')
+      ? [
+          namespaceLifecycle({
+            vocabulary,
+            cachedPhase: (name) =>
+              namespaces.cache.newest(`${namespaces.cache.keys.prefix}${name}`)?.field('status.phase'),
+            storedPhase: async (name) => (await reader.getStored(namespaces, '', name)).field('status.phase'),
+          }),
+        ]
+      : []),
+    ...(runsPlugin(o, 'NodeRestriction')
+      ? [nodeRestriction({ vocabulary, present: (...which) => objectOf(core, ...which) })]
+      : []),
+    ...(access === undefined
+      ? []
+      : [
+          rbacEscalation({
+            group: vocabulary.groups.rbac,
+            index: access,
+            decide: (user, attributes) => decide(authorizers, user, attributes),
+            whenFresh: () => reader.whenFresh(),
+          }),
+        ]),
+  ]);
+}

@@ -1,0 +1,71 @@
+import { repeat } from '../../machinery/loop/repeat.js';
+import { runCompactor } from '../../storage/compactor/compactor.js';
+import type { KeyValueStore } from '../../storage/store.js';
+import { publishTrust } from '../authentication/published-trust.js';
+import { lookAfterRoles } from '../authorization/rbac/look-after.js';
+import type { Core } from './core.js';
+import { lookAfterFlowControl } from '../flowcontrol/objects/look-after.js';
+import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
+import type { Log } from '../../machinery/log/log.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import { bootstrapObjects } from '../registry/bootstrap.js';
+import { runClaimRepair } from '../registry/claims-repair.js';
+
+export interface BackgroundDeps {
+  readonly log: Log;
+  readonly core: Core;
+  readonly store: KeyValueStore;
+  readonly endpoints: PlatformEndpoints;
+  /** The server cannot go on; the process has to end. */
+  readonly onFatal: (err: Error) => void;
+}
+
+/** The loops of the process. Resolves when all have ended, which they do when `signal` fires. */
+export async function runInBackground(o: ApiServerOptions, d: BackgroundDeps, signal: AbortSignal): Promise<void> {
+  const { log, core, store, onFatal } = d;
+  const { etcdCompactionIntervalMs: intervalMs } = o;
+  const loops = [core.feed.run(signal), lookAfter(o, d, signal)];
+  if (intervalMs > 0) {
+    loops.push(runCompactor({ store, key: core.keys.internal('compaction'), intervalMs, log }, signal));
+  }
+  try {
+    await Promise.all(loops);
+  } catch (err) {
+    if (!signal.aborted) onFatal(err as Error);
+  }
+}
+
+/** What every server does for all, once the first objects are there. Nobody waits for it. */
+async function lookAfter(
+  o: ApiServerOptions,
+  { core, store, endpoints, log }: BackgroundDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await bootstrap(core, log, signal);
+  const claims = {
+    store,
+    claimKey: core.keys.claim,
+    reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
+    log,
+  };
+  await Promise.all([
+    endpoints.run(signal),
+    runClaimRepair(claims, core.resources.allStored(), signal),
+    core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
+    lookAfterFlowControl(core, log, signal),
+    publishTrust(o, core, log, signal),
+  ]);
+}
+
+const RETRY = { leastMs: 200, mostMs: 1_000 };
+
+async function bootstrap(core: Core, log: Log, signal: AbortSignal): Promise<void> {
+  const round = async (): Promise<'finished'> => {
+    await core.feed.whenLoaded(signal);
+    await bootstrapObjects(core);
+    core.state.bootstrapped = true;
+    return 'finished';
+  };
+  const onFailure = (err: unknown): void => log.warn('First objects could not be made yet', { err });
+  await repeat({ round, onFailure, retry: RETRY }, signal);
+}

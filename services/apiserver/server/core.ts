@@ -1,0 +1,149 @@
+import { converter } from '../../machinery/conversion/converter.js';
+import { Defaulter } from '../../machinery/defaulting/defaulter.js';
+import { featureGates, type FeatureGates } from '../../machinery/features/feature-gates.js';
+import { Ownership } from '../../machinery/ownership/ownership.js';
+import { qualified } from '../../machinery/meta/status.js';
+import { loadCatalog } from '../../machinery/types/catalog.js';
+import type { Catalog } from '../../machinery/types/declarations.js';
+import {
+  vocabulary as vocabularyOf,
+  type Vocabulary,
+  type VocabularyName,
+} from '../../machinery/vocabulary/vocabulary.js';
+import type { KeyValueStore } from '../../storage/store.js';
+import type { AccessIndex } from '../authorization/rbac/access-index.js';
+import { openAccessIndex } from '../authorization/rbac/open.js';
+import { Feed } from '../cache/feed.js';
+import { ConsistentReadGate } from '../cache/gate.js';
+import { HistoryBudget } from '../cache/history.js';
+import { SNAPSHOT_LIMITS, SnapshotBudget } from '../cache/snapshots.js';
+import { checkAdvertised } from '../endpoints/open.js';
+import { OpenStreams } from '../http/stream.js';
+import type { Log } from '../../machinery/log/log.js';
+import type { ApiServerMetrics } from '../metrics/metrics.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import { attachAddresses, serviceAddresses } from '../registry/addresses/open.js';
+import { settleVocabulary } from '../registry/bootstrap.js';
+import { FieldOwnership } from '../registry/field-ownership.js';
+import { registryKeys, type RegistryKeys } from '../registry/keys.js';
+import { LeasePool } from '../registry/lease-pool.js';
+import { Reader } from '../registry/reader.js';
+import { ResourceTable } from '../registry/resources.js';
+import { servedApi } from '../registry/runtime-config.js';
+import { strategies } from '../registry/strategies/table.js';
+import { WatchService } from '../registry/watch-service.js';
+import { Writer } from '../registry/writer.js';
+import { offered } from '../subresources/tokens/issuer.js';
+
+/** Changes older than this are dropped from memory even when there is room. */
+const HISTORY_RETAIN_MS = 10 * 60_000;
+
+/** What reads and writes objects, without the HTTP around it. */
+export interface Core {
+  readonly vocabulary: Vocabulary;
+  readonly gates: FeatureGates;
+  readonly catalog: Catalog;
+  readonly api: ReturnType<typeof servedApi>['api'];
+  readonly keys: RegistryKeys;
+  readonly resources: ResourceTable;
+  readonly feed: Feed;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly ownership: FieldOwnership;
+  readonly watches: WatchService;
+  readonly streams: OpenStreams;
+  /** The address of the service that leads to the API servers. */
+  readonly serviceAddress: string;
+  /** Who has which roles; undefined where roles decide nothing. */
+  readonly access: AccessIndex | undefined;
+  readonly state: {
+    /** The port that the server listens on; 0 until it does. */
+    port: number;
+    bootstrapped: boolean;
+    policySettled: boolean;
+    flowControlSettled: boolean;
+    stopping: boolean;
+  };
+}
+
+/** @throws {Error} With one line that says why: flags that do not fit together, a store in other words. */
+export async function buildCore(
+  o: ApiServerOptions,
+  log: Log,
+  store: KeyValueStore,
+  metrics: ApiServerMetrics,
+  signal: AbortSignal,
+): Promise<Core> {
+  const addresses = serviceAddresses(o);
+  checkAdvertised(o);
+  const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
+  const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
+  const catalog = offered(loadCatalog(vocabulary, gates), o);
+  const { api, warnings } = servedApi(catalog, o.runtimeConfig);
+  for (const warning of [...gateWarnings, ...warnings]) log.warn(warning);
+  const keys = registryKeys(o.etcdPrefix);
+  await settleVocabulary(store, keys, vocabulary, signal);
+  const resources = new ResourceTable({
+    catalog,
+    converter: converter(catalog, vocabulary),
+    defaulter: new Defaulter(catalog.types, vocabulary),
+    keys,
+    strategyFor: strategies({
+      vocabulary,
+      eventTtlSeconds: Math.ceil(o.eventTtlMs / 1000),
+      addresses,
+      allowPrivileged: o.allowPrivileged,
+    }),
+    onUnreadable: (key, err) =>
+      log.warn('A value in the store is no object of its resource and is left out', { key, err }),
+    budget: new HistoryBudget({ maxBytes: o.watchHistoryBytes, retainMs: HISTORY_RETAIN_MS }),
+    snapshots: new SnapshotBudget(SNAPSHOT_LIMITS),
+  });
+  const feed = new Feed({ store, prefix: keys.prefix, log });
+  for (const { cache } of resources.allStored()) feed.register(cache);
+  metrics.store.countObjectsBy(() => objectCounts(resources));
+  const leases = new LeasePool(store, signal);
+  const reader = new Reader({
+    store,
+    feed,
+    gate: new ConsistentReadGate(store, feed),
+    consistentFrom: consistentFrom(o, store),
+    chunks: gates.enabled('APIListChunking'),
+    countsRemaining: gates.enabled('RemainingItemCount'),
+    signal,
+  });
+  attachAddresses(addresses, { catalog, resources, reader });
+  return {
+    vocabulary,
+    gates,
+    catalog,
+    api,
+    keys,
+    resources,
+    feed,
+    reader,
+    ownership: new FieldOwnership(new Ownership(catalog.types, vocabulary)),
+    writer: new Writer({
+      store,
+      signal,
+      leaseFor: (ttlSeconds, ended) => leases.leaseFor(ttlSeconds, ended),
+      claimKey: keys.claim,
+      reached: (at, timeoutMs) => feed.waitFor(at, timeoutMs),
+    }),
+    serviceAddress: addresses.firstAddress,
+    watches: new WatchService(store, feed, ({ hub }, err) =>
+      log.error('Watch ended with an error', { resource: qualified(hub), err }),
+    ),
+    streams: new OpenStreams(),
+    access: o.authorizationMode.includes('RBAC') ? openAccessIndex(resources, vocabulary.groups.rbac) : undefined,
+    state: { port: 0, bootstrapped: false, policySettled: false, flowControlSettled: false, stopping: false },
+  };
+}
+
+const objectCounts = (resources: ResourceTable): [string, number][] =>
+  [...resources.allStored()].map(({ hub, cache }) => [qualified(hub), cache.size]);
+
+function consistentFrom({ consistentReads }: ApiServerOptions, store: KeyValueStore): 'cache' | 'store' {
+  if (consistentReads === 'cache' || consistentReads === 'store') return consistentReads;
+  return store.capabilities().reliableProgress ? 'cache' : 'store';
+}

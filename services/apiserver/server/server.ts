@@ -1,0 +1,128 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KeyValueStore } from '../../storage/store.js';
+import { application } from './application.js';
+import type { Audit, AuditDeps } from '../audit/open.js';
+import { runInBackground } from './background.js';
+import { buildCore, type Core } from './core.js';
+import { platformEndpoints } from '../endpoints/open.js';
+import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
+import type { HealthChecks } from '../health/health-checks.js';
+import { healthChecks } from './server-checks.js';
+import { listen, type Listener } from '../http/listener.js';
+import { mayBeWatchSocket } from '../http/watch-socket.js';
+import type { Log } from '../../machinery/log/log.js';
+import { createMetrics, type ApiServerMetrics } from '../metrics/metrics.js';
+import { openStore } from './open-store.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import { mayUpgrade } from '../pipeline/request-info.js';
+
+/** Requests that are under way when the listener closes get this long. */
+const DRAIN_MS = 10_000;
+
+export interface ApiServerDeps {
+  readonly log: Log;
+  /** `major.minor.patch` of the product. */
+  readonly version: string;
+  /** The server cannot go on; the process has to end. */
+  readonly onFatal: (err: Error) => void;
+}
+
+export interface ApiServer {
+  readonly port: number;
+  /** Resolves when `/readyz` answers 200 for the first time. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Not ready, then the delay, then no new connections, watches ended, requests finished, store closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server: it listens when this resolves, and serves objects once `ready()`.
+ *
+ * @throws {Error} With one line that says why: files that cannot be read, a store that does not answer, a taken port.
+ */
+export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Promise<ApiServer> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  setMaxListeners(0, signal); // every write under way listens to it
+  const metrics = createMetrics({ showHiddenFor: o.showHiddenMetricsForVersion });
+  const store = await openStore(o, {
+    ...d,
+    observe: (operation, seconds) => metrics.store.observe(operation, seconds),
+  });
+  let audit: Audit | undefined;
+  try {
+    const core = await buildCore(o, d.log, store, metrics, signal);
+    audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
+    const health = healthChecks(o, core, store);
+    const app = await application(o, { ...d, signal, core, health, metrics, audit });
+    const handle = app.callback();
+    const listener = await listen(
+      {
+        address: o.bindAddress,
+        port: o.securePort,
+        certFile: o.tlsCertFile,
+        keyFile: o.tlsKeyFile,
+        clientCaFiles: [o.clientCaFile, o.requestHeaderClientCaFile].filter((file) => file !== ''),
+        maxStreams: o.maxStreams,
+        headerTimeoutMs: o.headerTimeoutMs,
+        requestTimeoutMs: o.requestTimeoutMs,
+        mayUpgrade: (req) => mayUpgrade(req.url ?? '/') || mayBeWatchSocket(req),
+        log: d.log,
+      },
+      (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
+    );
+    core.state.port = listener.port;
+    const endpoints = platformEndpoints(o, { ...core, store, log: d.log }, listener.port);
+    const running = runInBackground(o, { ...d, core, store, endpoints }, signal);
+    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints, audit });
+  } catch (err) {
+    await audit?.close();
+    await store.close();
+    throw err;
+  }
+}
+
+/** Loaded only where it is wanted. */
+async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undefined> {
+  if (o.auditPolicyFile === '' && o.auditLogPath === '' && o.auditWebhookConfigFile === '') return undefined;
+  const { openAudit } = await import('../audit/open.js');
+  return openAudit(o, d);
+}
+
+function serverOf(
+  o: ApiServerOptions,
+  { state, streams }: Core,
+  health: HealthChecks,
+  listener: Listener,
+  own: {
+    readonly store: KeyValueStore;
+    readonly metrics: ApiServerMetrics;
+    readonly stopping: AbortController;
+    readonly running: Promise<void>;
+    readonly endpoints: PlatformEndpoints;
+    readonly audit: Audit | undefined;
+  },
+): ApiServer {
+  return {
+    port: listener.port,
+    ready: async (signal) => {
+      while (!(await health.passes('readyz'))) await sleep(5, undefined, { signal });
+      // Only now: it takes a part of the time to start. A scrape tells what is wrong when it fails.
+      own.metrics.observeProcess().catch(() => undefined);
+    },
+    close: async () => {
+      state.stopping = true;
+      const left = own.endpoints.leave(); // first of all: who looks for a server finds another one
+      if (o.shutdownDelayMs > 0) await sleep(o.shutdownDelayMs);
+      const closed = listener.close(DRAIN_MS);
+      streams.endAll();
+      await closed;
+      await own.audit?.close(); // nobody asks any more: what was told of requests is written
+      await left;
+      own.stopping.abort(new Error('The server is stopping'));
+      await own.running;
+      await own.store.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { impersonation } from '../authentication/impersonation.js';
+import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
+import { authorization, type AuthorizationDeps, type Authorize } from '../authorization/stage.js';
+import { expectation } from '../http/expectation.js';
+import { ownOrigin } from '../http/origin.js';
+import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
+import type { RequestMetrics } from '../metrics/request-metrics.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { ServedApi } from '../registry/served.js';
+import type { VerbTable } from '../verbs/types.js';
+import { bounds } from '../pipeline/bounds.js';
+import { deprecation, warnOfDeprecation } from '../pipeline/deprecation.js';
+import { respondToErrors, type ErrorLog } from '../pipeline/errors.js';
+import { measure } from '../pipeline/measure.js';
+import type { Stage } from '../request/request.js';
+import { requestInfo } from '../pipeline/request-info.js';
+import { verb, type Operations } from '../verbs/dispatch.js';
+
+export interface StageDeps {
+  readonly log: ErrorLog;
+  /** Longest that a request other than a long-running one may take. */
+  readonly requestTimeoutMs: number;
+  readonly api: ServedApi;
+  readonly vocabulary: Vocabulary;
+  readonly metrics: RequestMetrics;
+  readonly deprecatedApis: DeprecatedApiMetrics;
+  readonly authentication: AuthenticationDeps;
+  /** Absent: nobody is told of requests. */
+  readonly audit: Stage | undefined;
+  /** Bounds how many requests run at once. */
+  readonly flowControl: Stage;
+  readonly authorization: AuthorizationDeps;
+  /** Asks the authorizers for a right beside that of the request. */
+  readonly authorize: Authorize;
+  /** Whether the caches hold the store's state yet. */
+  readonly loaded: () => boolean;
+  readonly resources: ResourceTable;
+  readonly verbs: VerbTable;
+  readonly operations: Operations;
+  /** Health, discovery, openapi, version, metrics. */
+  readonly paths: Stage;
+}
+
+/** The way of every request, outermost first. Order is decided here and nowhere else. */
+export const stages = (d: StageDeps): readonly Stage[] => [
+  respondToErrors(d.log), // whatever is thrown below becomes a Status body
+  bounds(d.requestTimeoutMs), // sets state.signal, which fires when either side gives up
+  requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
+  measure(d.metrics), // before authentication, so that refusals are counted too
+  authentication(d.authentication), // sets state.user
+  ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
+  expectation, // told of as all others, and nothing is done about it
+  ownOrigin, // before anything is opened
+  warnOfDeprecation, // those who are refused, too: their access will have to be given for another version
+  impersonation(d.authorize, d.vocabulary.groups.authentication), // from here on state.user is who is acted as
+  d.flowControl, // what comes from here on is work
+  authorization(d.authorization),
+  deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
+  verb(d), // a body is read here and not before
+  d.paths,
+];

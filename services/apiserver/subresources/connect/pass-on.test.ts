@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { hasReason } from '../../../machinery/meta/status.js';
+import type { Context } from '../../request/request.js';
+import { withConnection, type PassDeps } from './pass-on.js';
+import type { Target } from './target.js';
+
+describe('withConnection()', () => {
+  let server: Server;
+  let opened: number;
+  beforeEach(async () => {
+    opened = 0;
+    server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => server.close());
+
+  const deps = { limits: { connectMs: 10_000, answerMs: 10_000, idleMs: 10_000 } } as unknown as PassDeps;
+  const context = (): Context => {
+    const { signal } = new AbortController();
+    return { state: { signal, onOpen: (): unknown => opened++ } } as unknown as Context;
+  };
+  const target = (): Target => {
+    const { port } = server.address() as AddressInfo;
+    return { scheme: 'http', host: '127.0.0.1', port, tls: {}, allows: () => true };
+  };
+
+  it('says that the other server has the request when the connection stands, before it answers', async () => {
+    let atWork = 0;
+    await withConnection(deps, context(), target(), () => {
+      atWork = opened;
+      return Promise.resolve();
+    });
+    assert.deepEqual([atWork, opened], [1, 1]);
+  });
+
+  it('says nothing when it never stands', async () => {
+    const to = target();
+    server.close();
+    await once(server, 'close');
+    await assert.rejects(
+      withConnection(deps, context(), to, () => Promise.reject(new Error('Unexpected'))),
+      (err) => hasReason(err, 'ServiceUnavailable'),
+    );
+    assert.equal(opened, 0);
+  });
+});

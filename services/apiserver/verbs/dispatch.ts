@@ -1,0 +1,84 @@
+import { notFound, StatusError } from '../../machinery/meta/status.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { partOf } from '../registry/parts.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { VerbTable } from './types.js';
+import { methodRefused, methodsOf } from '../pipeline/methods.js';
+import type { Context, RequestVerb, ResourceRequest, Stage } from '../request/request.js';
+
+/** Answers a request whose path names more than a stored object or a part of it. */
+export type Operation = (ctx: Context, request: ResourceRequest) => Promise<void>;
+
+/** Sub-resources that are no parts of an object, and resources that stand for an operation. */
+export interface Operations {
+  find(declaration: ResourceDeclaration, subresource: string, verb: RequestVerb): Operation | undefined;
+}
+
+export interface VerbStageDeps {
+  readonly operations: Operations;
+  /** Whether the caches hold the store's state yet. */
+  readonly loaded: () => boolean;
+  readonly resources: ResourceTable;
+  readonly verbs: VerbTable;
+}
+
+/** The innermost stage for resources: finds who does it, or says why nobody can. */
+export const verb =
+  ({ loaded, ...found }: VerbStageDeps): Stage =>
+  async (ctx, next) => {
+    const { info } = ctx.state;
+    if (info.kind === 'path') {
+      await next();
+      return;
+    }
+    if (!loaded()) throw notLoaded();
+    return dispatch(ctx, info, found);
+  };
+
+async function dispatch(
+  ctx: Context,
+  info: ResourceRequest,
+  { operations, resources, verbs }: Omit<VerbStageDeps, 'loaded'>,
+): Promise<void> {
+  const { declaration, name, subresource } = info;
+  if (declaration === undefined) throw unknownPath();
+  const namespace = declaration.namespaced ? info.namespace : ''; // rights on a namespace are looked at inside of it
+  // Slashes and dots that came in escaped would make keys of another place.
+  for (const part of [namespace, name])
+    if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
+  const verb = verbFor(ctx, info, declaration);
+  const request = namespace === info.namespace ? info : { ...info, namespace };
+  const operation = operations.find(declaration, subresource, verb);
+  if (operation !== undefined) return operation(ctx, request);
+  const served = resources.served(declaration);
+  if (verb === 'options' || served === undefined || partOf(subresource) === undefined) throw notBuilt(info);
+  return verbs[verb](ctx, request, served);
+}
+
+/**
+ * What is done with the resource.
+ *
+ * @throws {StatusError} NotFound where no method leads to anything; MethodNotAllowed or NotImplemented for another one
+ */
+function verbFor(ctx: Context, info: ResourceRequest, declaration: ResourceDeclaration): RequestVerb {
+  const methods = methodsOf(info, declaration);
+  if (methods.size === 0) throw unknownPath();
+  const cannotBeWatched = info.verb === 'watch' && !declaration.verbs.includes('watch');
+  if (!methods.has(ctx.method) || cannotBeWatched) throw methodRefused(ctx, methods, declaration);
+  return info.verb as RequestVerb; // what a path takes is known
+}
+
+const notLoaded = (): StatusError =>
+  new StatusError('ServiceUnavailable', 'The server is still loading the state of the store', {
+    details: { retryAfterSeconds: 1 },
+  });
+
+export const unknownPath = (): StatusError =>
+  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+
+function notBuilt({ resource, subresource, group }: ResourceRequest): StatusError {
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  return new StatusError('NotImplemented', `${what} is not available on this server yet`, {
+    details: { ...(group === '' ? {} : { group }), kind: what },
+  });
+}

@@ -1,0 +1,257 @@
+import type { ApiObject } from '../../machinery/meta/object.js';
+import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
+import { admissionRequest } from '../admission/request.js';
+import type { AdmissionRequest } from '../admission/types.js';
+import type { CachedObject } from '../cache/cached-object.js';
+import { turns, weigh, worked } from '../http/turns.js';
+import type { Context, ResourceRequest } from '../request/request.js';
+import { Choices } from '../registry/claims-choices.js';
+import { deletionIsDue } from '../registry/deletion.js';
+import { record, type FieldManager } from '../registry/field-ownership.js';
+import { partOf, type Part } from '../registry/parts.js';
+import {
+  matchPlace,
+  prepareForCreate,
+  prepareForUpdate,
+  stateSent,
+  validateForCreate,
+  validateForUpdate,
+} from '../registry/prepare.js';
+import type { ServedResource } from '../registry/resources.js';
+import type { WriteDecision, Written } from '../registry/writer.js';
+import type { VerbDeps } from './types.js';
+
+/*
+ * The recipe of every write of an object: CREATE and UPDATE below, from left to right, between what is wanted of the
+ * present state and the transaction. It is gone through again when another write was quicker. Creates, updates, patches,
+ * applies and the sub-resources that change an object differ in what they want of the present state.
+ */
+
+/** One write of one object. */
+export interface Write {
+  /** Where. */
+  readonly request: ResourceRequest;
+  readonly served: ServedResource;
+  readonly by: FieldManager;
+  readonly dryRun: boolean;
+  /** Nothing is expected to be there: the store's transaction finds out. */
+  readonly isNew?: boolean;
+  /** The client sends the whole object, not what is to be changed of it. */
+  readonly whole?: boolean;
+  /** How admission sees the object. Default: as it will be stored. */
+  readonly shownAs?: AdmissionView | 'nothing';
+  /**
+   * What to make of the present state, undefined when there is none. Called again after a lost race; may throw to
+   * refuse. The object that it returns is changed.
+   */
+  readonly wanted: (present: PresentState | undefined) => Wanted | Promise<Wanted>;
+}
+
+/** What a request wants an object to be, in the served version. */
+export interface Wanted {
+  readonly object: ApiObject;
+  /** Who will own what, where the request has worked that out itself: an apply does. */
+  readonly managers?: readonly ManagedFieldsEntry[];
+}
+
+/** The state that a write starts from. Each call gives a copy that the caller may change. */
+export interface PresentState {
+  readonly stored: () => ApiObject;
+  readonly served: () => ApiObject;
+}
+
+/** A sub-resource with a kind of its own, as admission sees it. */
+export interface AdmissionView {
+  /** What is shown of a state in the storage version. */
+  readonly of: (object: ApiObject) => ApiObject;
+  /** That state with what admission has made of the view. */
+  readonly into: (object: ApiObject, view: ApiObject) => ApiObject;
+}
+
+const WHOLE: AdmissionView = { of: (object) => object, into: (_, view) => view };
+
+/**
+ * Writes an object.
+ *
+ * @throws {StatusError} NotFound; AlreadyExists; Conflict; Invalid; what `wanted` and admission throw
+ */
+export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Written> {
+  const { served, dryRun, isNew = false, request } = w;
+  const { stored } = served;
+  const choices = new Choices(stored);
+  const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
+    const object = await nextState({ d, ctx, w, choices }, current);
+    const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
+    return isOver ? { do: 'delete', object } : { do: 'put', object, choices };
+  };
+  const { namespace, name } = request;
+  const written = await d.writer.write({ stored, namespace, name, isNew, dryRun }, decide);
+  const { object, state } = written;
+  if (object !== undefined && state !== undefined) state.metadata.resourceVersion = String(object.revision);
+  return written;
+}
+
+/** A write that may create what it was to change needs the right to create. @throws {StatusError} Forbidden */
+export const createInstead = ({ authorize }: VerbDeps, { state }: Context, request: ResourceRequest): Promise<void> =>
+  authorize(state.user, { ...request, verb: 'create' }, state);
+
+/** What all attempts of a write share. */
+interface Writing {
+  readonly d: VerbDeps;
+  readonly ctx: Context;
+  readonly w: Write;
+  readonly choices: Choices;
+}
+
+/** One attempt. `old` is the present state in the storage version, undefined for a new object. */
+interface Attempt<Old extends ApiObject | undefined> extends Writing {
+  readonly old: Old;
+  readonly part: Part;
+  /** The managedFields that the client has sent along, as they came. */
+  sentManagers: unknown;
+  /** Who will own what, where that is known before the object is complete. */
+  managers: readonly ManagedFieldsEntry[] | undefined;
+}
+
+type AnyAttempt = Attempt<ApiObject | undefined>;
+
+/** Makes of an object what the next step goes on from: the same one, changed, or another. */
+type Step<Old extends ApiObject | undefined> = (a: Attempt<Old>, object: ApiObject) => ApiObject | Promise<ApiObject>;
+
+const CREATE: readonly Step<undefined>[] = [
+  place,
+  convert,
+  ownNew,
+  prepareNew,
+  mutate,
+  validateNew,
+  recordOwners,
+  choose,
+  admit,
+];
+const UPDATE: readonly Step<ApiObject>[] = [
+  place,
+  convert,
+  prepareNext,
+  mutate,
+  validateNext,
+  ownChanged,
+  choose,
+  admit,
+];
+
+/** From the present state to the one that will be stored. */
+async function nextState(writing: Writing, current: CachedObject | undefined): Promise<ApiObject> {
+  const { w, ctx } = writing;
+  weigh(ctx.state, current?.bytes.length ?? 0);
+  if (ctx.state.heavy === true) await turns.alone();
+  const old = current?.parse() as ApiObject | undefined; // we encoded it
+  if (ctx.state.heavy === true) await turns.alone();
+  const { object, managers } = await w.wanted(current === undefined ? undefined : presentState(w.served, current));
+  const part = partOf(w.request.subresource) ?? '';
+  const attempt = { ...writing, part, managers, sentManagers: undefined };
+  return old === undefined ? run(CREATE, { ...attempt, old }, object) : run(UPDATE, { ...attempt, old }, object);
+}
+
+/** Each step on a large object has a turn of the event loop. */
+async function run<Old extends ApiObject | undefined>(
+  steps: readonly Step<Old>[],
+  attempt: Attempt<Old>,
+  wanted: ApiObject,
+): Promise<ApiObject> {
+  const { state } = attempt.ctx;
+  let object = wanted;
+  for (const step of steps) {
+    if (state.heavy === true) await turns.alone();
+    const next = step(attempt, object);
+    object = next instanceof Promise ? await next : next;
+  }
+  return object;
+}
+
+const presentState = (served: ServedResource, current: CachedObject): PresentState => ({
+  stored: () => current.parse() as ApiObject, // we encoded it
+  served: () => served.fromStorage(current.parse() as ApiObject),
+});
+
+function place(a: AnyAttempt, object: ApiObject): ApiObject {
+  matchPlace(object, a.w.request);
+  // Through a part of an object nobody writes who owns it.
+  if (a.part === '') a.sentManagers = object.metadata.managedFields;
+  return object;
+}
+
+function convert({ w }: AnyAttempt, object: ApiObject): ApiObject {
+  return stateSent(w.served, object);
+}
+
+/** Before the server fills in its own: that belongs to nobody. */
+async function ownNew(a: Attempt<undefined>, object: ApiObject): Promise<ApiObject> {
+  a.managers ??= await worked(a.ctx.state, a.d.ownership.created(a.w.served, object, a.w.by));
+  return object;
+}
+
+function prepareNew({ ctx, w }: Attempt<undefined>, object: ApiObject): ApiObject {
+  if (w.dryRun) delete object.metadata.resourceVersion; // clients rehearse with what they have read
+  prepareForCreate(w.served.stored, object, ctx.state.user, w.served.apiVersion);
+  return object;
+}
+
+function prepareNext({ w, part, old }: Attempt<ApiObject>, object: ApiObject): ApiObject {
+  return prepareForUpdate(w.served, part, object, old);
+}
+
+async function mutate(a: AnyAttempt, object: ApiObject): Promise<ApiObject> {
+  if (a.w.shownAs === 'nothing') return object;
+  const view = a.w.shownAs ?? WHOLE;
+  const shown = view.of(object);
+  await a.d.admission.mutate(review(a, view, shown));
+  return view.into(object, shown);
+}
+
+function validateNew({ w }: Attempt<undefined>, object: ApiObject): ApiObject {
+  validateForCreate(w.served, object);
+  return object;
+}
+
+function validateNext({ w, part, old }: Attempt<ApiObject>, object: ApiObject): ApiObject {
+  validateForUpdate(w.served, part, object, old);
+  return object;
+}
+
+function recordOwners({ managers = [] }: Attempt<undefined>, object: ApiObject): ApiObject {
+  record(object, managers);
+  return object;
+}
+
+async function ownChanged(a: Attempt<ApiObject>, object: ApiObject): Promise<ApiObject> {
+  const { d, ctx, w, old, managers, sentManagers } = a;
+  if (managers !== undefined) return recordOwners({ ...a, old: undefined }, object);
+  const sent = { managers: sentManagers, whole: w.whole === true };
+  await worked(ctx.state, d.ownership.changed(w.served, object, old, sent, w.by));
+  return object;
+}
+
+/** What the server chooses, such as addresses: last, so that nothing is chosen for what is refused. */
+function choose({ choices, part, old }: AnyAttempt, object: ApiObject): ApiObject | Promise<ApiObject> {
+  return part === '' ? choices.fill(object, old) : object;
+}
+
+async function admit(a: AnyAttempt, object: ApiObject): Promise<ApiObject> {
+  if (a.w.shownAs === 'nothing') return object;
+  const view = a.w.shownAs ?? WHOLE;
+  await a.d.admission.validate(review(a, view, view.of(object)));
+  return object;
+}
+
+function review({ ctx, w, old }: AnyAttempt, view: AdmissionView, object: ApiObject): AdmissionRequest {
+  const { request, served, dryRun } = w;
+  const { name = request.name } = object.metadata;
+  return admissionRequest(
+    ctx.state.user,
+    { ...request, name, declaration: served.declaration },
+    old === undefined
+      ? { operation: 'CREATE', object, oldObject: undefined, dryRun }
+      : { operation: 'UPDATE', object, oldObject: view.of(old), dryRun },
+  );
+}

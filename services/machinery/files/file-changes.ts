@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+
+/**
+ * Notices that files have been replaced or written since this was made, or since the last notice. Make it before reading
+ * the files: what changes between the two is noticed as well (`fs.watchFile` takes its first look some time later).
+ */
+export class FileChanges {
+  readonly #files: readonly string[];
+  #seen: string;
+
+  constructor(files: readonly string[]) {
+    this.#files = files;
+    this.#seen = stateOf(files);
+  }
+
+  /** Whether any file differs from what it was at the last call. */
+  noticed(): boolean {
+    const now = stateOf(this.#files);
+    if (now === this.#seen) return false;
+    this.#seen = now;
+    return true;
+  }
+
+  /** Looks every `intervalMs` and calls `onChange`, which reads the files. Keeps no process alive. @returns What ends it. */
+  watch(intervalMs: number, onChange: () => void): () => void {
+    const timer = setInterval(() => {
+      if (this.noticed()) onChange();
+    }, intervalMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+}
+
+const stateOf = (files: readonly string[]): string => files.map(stateOfOne).join();
+
+/** Links are followed. A file that is not there, or may not be looked at, has a state, too. */
+function stateOfOne(file: string): string {
+  try {
+    const { dev, ino, size, ctimeNs } = statSync(file, { bigint: true });
+    return `${dev}/${ino} ${size} ${ctimeNs}`;
+  } catch (err) {
+    return (err as NodeJS.ErrnoException).code ?? '';
+  }
+}
