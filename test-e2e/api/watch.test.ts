@@ -242,6 +242,11 @@ function ending(server: Server): void {
   });
 }
 
+/** Resolves when the server has followed the store up to a version. */
+async function listed(client: Client, path: string, resourceVersion: string): Promise<void> {
+  ok(await client.get(`${path}?resourceVersion=${resourceVersion}&resourceVersionMatch=NotOlderThan`));
+}
+
 const END_OF_INITIAL = 'platform.io/initial-events-end';
 
 function initialEvents(server: Server): void {
@@ -252,6 +257,7 @@ function initialEvents(server: Server): void {
       const path = configMapsIn(namespace);
       await createConfigMap(client, namespace, 'a');
       const { resourceVersion } = (await createConfigMap(client, namespace, 'b')).metadata;
+      await listed(client, path, resourceVersion); // any version that the server has is enough for 0
       const query = `sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
       const watch = await client.watch(`${path}?watch=1&${query}${version.replace('NOW', resourceVersion)}`);
       const [a, b, mark] = await watch.take(3);
@@ -277,7 +283,8 @@ function initialEvents(server: Server): void {
   it('sendInitialEvents=false leaves the state out', async () => {
     const { client } = server();
     const namespace = await newNamespace(client);
-    await createConfigMap(client, namespace, 'a');
+    const a = await createConfigMap(client, namespace, 'a');
+    await listed(client, configMapsIn(namespace), a.metadata.resourceVersion); // the watch begins with what the server has
     const watch = await client.watch(
       `${configMapsIn(namespace)}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`,
     );
