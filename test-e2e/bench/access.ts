@@ -1,5 +1,5 @@
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
-import { rbacAuthorizer } from '../../services/apiserver/authorization/rbac/authorizer.js';
+import { rbacAuthorizer } from '../../services/apiserver/authorization/rbac/rbac-authorizer.js';
 import { aGroup, ask, aUser, bind, GROUP, on, RbacScene, role, user } from '../../services/apiserver/authorization/rbac/testing/rbac-scene.js'; // prettier-ignore
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop } from './load.js';

@@ -1,4 +1,4 @@
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './types.js';
+import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.js';
 
 /** The plugins in their order, sorted by operation beforehand so that a write visits only those it concerns. */
 export class AdmissionChain {

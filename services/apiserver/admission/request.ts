@@ -2,7 +2,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { UserInfo } from '../request/request.js';
 import type { AdmissionChain } from './chain.js';
-import type { AdmissionOperation, AdmissionRequest } from './types.js';
+import type { AdmissionOperation, AdmissionRequest } from './plugin.js';
 
 /** Which object of which resource a request is about. */
 export interface AdmissionTarget {

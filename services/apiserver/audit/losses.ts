@@ -1,5 +1,5 @@
 import type { AuditMetrics } from '../metrics/audit-metrics.js';
-import type { OnLost } from './types.js';
+import type { OnLost } from './backends/backend.js';
 
 /** How often the log tells of one backend: where one event is lost, thousands may follow. */
 const TELL_EVERY_MS = 10_000;

@@ -4,7 +4,7 @@ import { protobufStatus, respondJson } from '../http/respond.js';
 import { annotate, type Context } from '../request/request.js';
 import { Gathering } from './testing/gathering.js';
 import { answer, BOB, endPlay, json, play, PODS, refuse, stagesOf, type Handler, type Scene } from './testing/play.js';
-import type { StageName } from './types.js';
+import type { StageName } from './backends/backend.js';
 
 describe('auditing()', () => {
   afterEach(endPlay);

@@ -6,7 +6,7 @@ import { shownUri } from './event/request-uri.js';
 import { sourceAddresses } from './event/source-addresses.js';
 import { NOBODY, type Decide, type Decision } from './policy/decide.js';
 import { attempted } from './refused.js';
-import type { Level } from './types.js';
+import type { Level } from './backends/backend.js';
 
 export interface AuditStageDeps {
   readonly decide: Decide;

@@ -1,6 +1,6 @@
 import type { Context } from '../request/request.js';
 import type { TokenReviewer } from './token-reviewer.js';
-import type { Authenticator } from './types.js';
+import type { Authenticator } from './authenticator.js';
 
 /** A scheme's name is the same in any case (RFC 9110, 11.1). */
 const SCHEME = 'bearer';

@@ -3,7 +3,7 @@ import { bootstrapTokens } from './bootstrap-tokens.js';
 import { ObjectScene, type ObjectParts } from './service-accounts/testing/scene.js';
 import { WORDS } from './service-accounts/testing/tokens.js';
 import { TokenRefused } from './token-reviewer.js';
-import type { Identity } from './types.js';
+import type { Identity } from './authenticator.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const ID = 'abcdef';

@@ -6,7 +6,7 @@ import { keyOf } from '../registry/resource.js';
 import { deletedAtMs } from './service-accounts/objects.js';
 import { digestOf, sameDigest, secretParts, type SecretParts } from './service-accounts/secrets.js';
 import { TokenRefused } from './token-reviewer.js';
-import type { Identity, TokenAuthenticator } from './types.js';
+import type { Identity, TokenAuthenticator } from './authenticator.js';
 
 export interface BootstrapTokenDeps {
   readonly secrets: StoredResource;

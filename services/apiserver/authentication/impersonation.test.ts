@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Attributes, Authorizer, ResourceAttributes } from '../authorization/types.js';
+import type { Attributes, Authorizer, ResourceAttributes } from '../authorization/authorizer.js';
 import type { UserInfo } from '../request/request.js';
 import { startScene, type Reply, type Scene } from './testing/scene.js';
-import type { Authenticator } from './types.js';
+import type { Authenticator } from './authenticator.js';
 
 const BOSS: UserInfo = { name: 'boss', uid: '1', groups: ['bosses'], extra: { from: ['test'] } };
 

@@ -1,6 +1,6 @@
 import { badRequest } from '../../machinery/meta/status.js';
 import type { Authorize } from '../authorization/stage.js';
-import type { ResourceAttributes } from '../authorization/types.js';
+import type { ResourceAttributes } from '../authorization/authorizer.js';
 import { headersOf, removeHeaders } from '../http/headers.js';
 import type { Context, Stage, UserInfo } from '../request/request.js';
 import { addExtra } from './extra.js';

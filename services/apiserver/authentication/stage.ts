@@ -3,7 +3,7 @@ import { notSettled, type Settled } from '../authorization/starting.js';
 import { addWarnings } from '../http/warnings.js';
 import type { AccessMetrics } from '../metrics/access-metrics.js';
 import { annotate, type Context, type Stage, type UserInfo } from '../request/request.js';
-import { SpeakerRefused, type Authenticator, type Identity } from './types.js';
+import { SpeakerRefused, type Authenticator, type Identity } from './authenticator.js';
 import { ANONYMOUS, AUTHENTICATED_GROUP } from '../request/users.js';
 
 export interface AuthenticationDeps {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tokenFile } from './token-file.js';
-import type { TokenAuthenticator } from './types.js';
+import type { TokenAuthenticator } from './authenticator.js';
 
 describe('tokenFile()', () => {
   const dir = mkdtempSync(join(tmpdir(), 'token-file-'));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Identity, TokenAuthenticator } from './types.js';
+import type { Identity, TokenAuthenticator } from './authenticator.js';
 
 const digest = (token: string): string => hash('sha256', token, 'base64');
 

@@ -1,5 +1,5 @@
 import type { Asker } from '../http/turns.js';
-import type { Identity, TokenAuthenticator } from './types.js';
+import type { Identity, TokenAuthenticator } from './authenticator.js';
 
 /** Longest token that anybody looks at, in characters; headers are bound as well, the bodies of reviews are longer. */
 const MAX_TOKEN_LENGTH = 64 * 1024;

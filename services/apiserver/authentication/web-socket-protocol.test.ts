@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { bearer } from './bearer.js';
 import { startScene, type Reply, type Scene } from './testing/scene.js';
 import { TokenReviewer } from './token-reviewer.js';
-import type { TokenAuthenticator } from './types.js';
+import type { TokenAuthenticator } from './authenticator.js';
 import { webSocketProtocol } from './web-socket-protocol.js';
 
 const PREFIX = 'base64url.bearer.authorization.platform.io.';

@@ -4,7 +4,7 @@ import { headersOf, removeHeaders, replaceHeader } from '../http/headers.js';
 import { upgradeOf } from '../http/upgrade.js';
 import type { Context } from '../request/request.js';
 import { TokenRefused, type TokenReviewer } from './token-reviewer.js';
-import type { Authenticator } from './types.js';
+import type { Authenticator } from './authenticator.js';
 
 const HEADER = 'sec-websocket-protocol';
 /** Without padding (RFC 4648, 5 and 3.2). */

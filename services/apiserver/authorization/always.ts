@@ -1,4 +1,4 @@
-import { NO_OPINION, type Authorizer } from './types.js';
+import { NO_OPINION, type Authorizer } from './authorizer.js';
 
 /** For those who decide elsewhere who may reach the server. */
 export const alwaysAllow: Authorizer = {

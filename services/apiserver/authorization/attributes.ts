@@ -1,7 +1,7 @@
 import { pathSegment } from '../../machinery/meta/names.js';
 import { parseFieldSelector, type FieldTerm } from '../../machinery/selectors/field-selector.js';
 import type { RequestInfo } from '../request/request.js';
-import type { Attributes } from './types.js';
+import type { Attributes } from './authorizer.js';
 
 /**
  * What a request asks for, as rules are held against it. A list or a watch of the one object of a name is about that

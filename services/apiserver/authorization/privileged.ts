@@ -1,5 +1,5 @@
 import { PRIVILEGED_GROUP } from '../request/users.js';
-import { NO_OPINION, type Authorizer, type Decision } from './types.js';
+import { NO_OPINION, type Authorizer, type Decision } from './authorizer.js';
 
 const ALLOWED: Decision = { decision: 'allow', reason: '' };
 

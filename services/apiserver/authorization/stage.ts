@@ -4,7 +4,7 @@ import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metri
 import { annotate, type Stage, type UserInfo } from '../request/request.js';
 import { attributesOf } from './attributes.js';
 import { notSettled, type Settled } from './starting.js';
-import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './types.js';
+import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './authorizer.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
 export type Authorize = (user: UserInfo, attributes: Attributes, asker: Asker) => Promise<void>;

@@ -1,5 +1,5 @@
 import { StatusError } from '../../machinery/meta/status.js';
-import { NO_OPINION, type Authorizer } from './types.js';
+import { NO_OPINION, type Authorizer } from './authorizer.js';
 
 /** Whether what decides about access has been read: before, a no is worth nothing. */
 export type Settled = () => boolean;

@@ -1,7 +1,7 @@
 import { ALL } from '../authorization/rbac/rules.js';
 import type { RequestInfo, UserInfo } from '../request/request.js';
 import { CompiledPathRule, CompiledResourceRule } from './rules.js';
-import type { FlowRule, SchemaSpec, Subject } from './types.js';
+import type { FlowRule, SchemaSpec, Subject } from './flow-control-specs.js';
 
 /** Users whose rules are kept; one more, and all are found anew. */
 const MAX_USERS = 10_000;

@@ -10,7 +10,7 @@ import { CATCH_ALL, levelSpec, schemaSpec } from './parse.js';
 import { FairQueues } from './queues/fair-queues.js';
 import { flowHash, type FlowHash } from './queues/hand.js';
 import { seatsOf } from './shares.js';
-import type { LevelSpec, SchemaSpec } from './types.js';
+import type { LevelSpec, SchemaSpec } from './flow-control-specs.js';
 
 /** A priority level that has seats. It outlives its object for as long as somebody waits or runs there. */
 export class PriorityLevel {

@@ -1,6 +1,14 @@
 import { memberOf, strings } from '../authorization/rbac/rules.js';
 import type { Queuing } from './queues/fair-queues.js';
-import type { Distinguisher, FlowRule, LevelSpec, PathRule, ResourceRule, SchemaSpec, Subject } from './types.js';
+import type {
+  Distinguisher,
+  FlowRule,
+  LevelSpec,
+  PathRule,
+  ResourceRule,
+  SchemaSpec,
+  Subject,
+} from './flow-control-specs.js';
 
 /*
  * What objects say, as they are stored. They were checked when they were written, but others may write to the store: what

@@ -1,6 +1,6 @@
 import { ALL, coversPath } from '../authorization/rbac/rules.js';
 import type { PathRequest, ResourceRequest } from '../request/request.js';
-import type { PathRule, ResourceRule } from './types.js';
+import type { PathRule, ResourceRule } from './flow-control-specs.js';
 
 /** A list of a rule, made ready for look-ups; undefined when it says all. */
 type Allowed = ReadonlySet<string> | undefined;

@@ -12,12 +12,12 @@ import {
 } from '../../machinery/vocabulary/vocabulary.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import type { AccessIndex } from '../authorization/rbac/access-index.js';
-import { openAccessIndex } from '../authorization/rbac/open.js';
+import { openAccessIndex } from '../authorization/rbac/rbac-resources.js';
 import { Feed } from '../cache/feed.js';
 import { ConsistentReadGate } from '../cache/gate.js';
 import { HistoryBudget } from '../cache/history.js';
 import { SNAPSHOT_LIMITS, SnapshotBudget } from '../cache/snapshots.js';
-import { checkAdvertised } from '../endpoints/open.js';
+import { checkAdvertised } from '../endpoints/open-endpoints.js';
 import { OpenStreams } from '../http/stream.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyValueStore } from '../../storage/store.js';
 import { application } from './application.js';
-import type { Audit, AuditDeps } from '../audit/open.js';
+import type { Audit, AuditDeps } from '../audit/audit.js';
 import { runInBackground } from './background.js';
 import { buildCore, type Core } from './core.js';
-import { platformEndpoints } from '../endpoints/open.js';
+import { platformEndpoints } from '../endpoints/open-endpoints.js';
 import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
 import type { HealthChecks } from '../health/health-checks.js';
 import { healthChecks } from './server-checks.js';
@@ -86,7 +86,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
 /** Loaded only where it is wanted. */
 async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undefined> {
   if (o.auditPolicyFile === '' && o.auditLogPath === '' && o.auditWebhookConfigFile === '') return undefined;
-  const { openAudit } = await import('../audit/open.js');
+  const { openAudit } = await import('../audit/audit.js');
   return openAudit(o, d);
 }
 

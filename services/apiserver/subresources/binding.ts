@@ -9,7 +9,7 @@ import { fieldManager } from '../verbs/field-manager.js';
 import { dryRunParameter } from '../verbs/parameters.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
-import type { OperationDeps, OperationVerbs } from './types.js';
+import type { OperationDeps, OperationVerbs } from './operation.js';
 
 const BINDING: Kind = { group: '', version: 'v1', kind: 'Binding' };
 

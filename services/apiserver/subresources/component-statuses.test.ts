@@ -5,7 +5,7 @@ import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import { componentStatuses } from './component-statuses.js';
-import type { OperationDeps } from './types.js';
+import type { OperationDeps } from './operation.js';
 
 describe('componentStatuses()', () => {
   const catalog = loadCatalog(vocabulary('platform'));

@@ -14,7 +14,7 @@ import { dryRunParameter } from '../verbs/parameters.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
 import { decide, type Budget } from './disruption.js';
-import type { OperationDeps, OperationVerbs } from './types.js';
+import type { OperationDeps, OperationVerbs } from './operation.js';
 
 const EVICTIONS: readonly [Kind, Kind] = [
   { group: 'policy', version: 'v1', kind: 'Eviction' },

@@ -19,7 +19,7 @@ import { dryRunParameter, resourceVersionParameter } from '../verbs/parameters.j
 import { APPLY, readPatch } from '../verbs/patch.js';
 import { answerView, viewForm } from './answers.js';
 import { decodeKind, readKind } from './bodies.js';
-import type { OperationDeps, OperationVerbs } from './types.js';
+import type { OperationDeps, OperationVerbs } from './operation.js';
 
 const TABLE: TableDeclaration = {
   columns: [

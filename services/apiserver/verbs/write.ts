@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import { admissionRequest } from '../admission/request.js';
-import type { AdmissionRequest } from '../admission/types.js';
+import type { AdmissionRequest } from '../admission/plugin.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { turns, weigh, worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import { forbidden } from '../../machinery/meta/status.js';
 import type { Transaction } from '../../storage/store.js';
 import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
-import type { AdmissionRequest } from '../admission/types.js';
+import type { AdmissionRequest } from '../admission/plugin.js';
 import { JANE, VerbScene, type Reply } from './testing/scene.js';
 
 const MERGE = 'application/merge-patch+json';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestAuthority } from '../../client/testing/certificates.js';
 import { answerJson } from '../../client/testing/tls-service.js';
-import { RemoteError } from '../../client/remote/types.js';
+import { RemoteError } from '../../client/remote/remote-service.js';
 import type { Members } from './members.js';
 import { ReviewError } from './review-error.js';
 import type { ReviewService } from './review-service.js';

@@ -1,6 +1,6 @@
 import { firstOf } from '../../client/deadline/deadline.js';
 import { isJsonObject } from '../../machinery/meta/own.js';
-import type { RemoteAnswer, RemoteService } from '../../client/remote/types.js';
+import type { RemoteAnswer, RemoteService } from '../../client/remote/remote-service.js';
 import { objectAt, textAt, type Members } from './members.js';
 import type { Outages } from './outages.js';
 import { ReviewError } from './review-error.js';

@@ -1,6 +1,6 @@
 import { checkKeyPair } from '../kubeconfig/source.js';
 import { RereadFile } from './reread-file.js';
-import type { Credential, Credentials } from './types.js';
+import type { Credential, Credentials } from './credential.js';
 
 const MAX_PEM_BYTES = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Credential, Credentials } from './types.js';
+import type { Credential, Credentials } from './credential.js';
 
 /** A credential that stays as it is. */
 export const fixed = (credential: Omit<Credential, 'certificateVersion'>): Credentials => ({

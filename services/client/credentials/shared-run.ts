@@ -1,5 +1,5 @@
 import { unlessAborted } from '../deadline/deadline.js';
-import { CredentialError } from './types.js';
+import { CredentialError } from './credential.js';
 
 interface Run<T> {
   readonly work: Promise<T>;

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tokenFileCredentials } from './token-file.js';
-import type { Credentials } from './types.js';
+import type { Credentials } from './credential.js';
 
 describe('tokenFileCredentials()', () => {
   let directory: string;

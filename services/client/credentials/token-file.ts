@@ -1,6 +1,6 @@
 import { RereadFile } from './reread-file.js';
-import type { Credential, Credentials } from './types.js';
-import { CredentialError, bearerHeader } from './types.js';
+import type { Credential, Credentials } from './credential.js';
+import { CredentialError, bearerHeader } from './credential.js';
 
 /** Headers are bound to less. */
 const MAX_TOKEN_BYTES = 64 * 1024;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import type { Credential } from '../credentials/types.js';
+import type { Credential } from '../credentials/credential.js';
 import type { KeyPair } from '../testing/certificates.js';
 import { TestAuthority } from '../testing/certificates.js';
 import { clientConfig } from './config.js';

@@ -3,8 +3,8 @@ import { certificateFileCredentials } from '../credentials/certificate-files.js'
 import { ExecCredentials } from '../credentials/exec/exec-credentials.js';
 import { OidcCredentials } from '../credentials/oidc/oidc-credentials.js';
 import { tokenFileCredentials } from '../credentials/token-file.js';
-import type { Credentials } from '../credentials/types.js';
-import { bearerHeader } from '../credentials/types.js';
+import type { Credentials } from '../credentials/credential.js';
+import { bearerHeader } from '../credentials/credential.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { ClientConfig, ClusterEntry, Source, UserEntry } from './config.js';
 import { execPlugin } from './exec-user.js';

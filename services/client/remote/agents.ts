@@ -1,6 +1,6 @@
 import { Agent } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import type { Credential } from '../credentials/types.js';
+import type { Credential } from '../credentials/credential.js';
 import type { ServerTrust } from '../kubeconfig/connection.js';
 
 /** Connections at once to one service, and those that are kept when nothing is asked. */

@@ -1,7 +1,7 @@
 import { parseJson } from '../../machinery/codec/json.js';
 import type { Exchanged } from './exchange.js';
-import type { RemoteAnswer } from './types.js';
-import { RemoteError } from './types.js';
+import type { RemoteAnswer } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 /** Levels of nesting of an answer. */
 const MAX_DEPTH = 200;

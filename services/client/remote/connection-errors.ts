@@ -1,5 +1,5 @@
-import type { RemoteFailure } from './types.js';
-import { RemoteError } from './types.js';
+import type { RemoteFailure } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 interface Cause {
   readonly why: string;

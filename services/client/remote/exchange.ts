@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpH
 import type { Agent } from 'node:https';
 import { request } from 'node:https';
 import { codeOf, connectionError } from './connection-errors.js';
-import { RemoteError } from './types.js';
+import { RemoteError } from './remote-service.js';
 
 /** One request over https. */
 export interface Exchange {

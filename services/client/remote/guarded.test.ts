@@ -3,8 +3,8 @@ import { mock } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GuardOptions, Outcome } from './guarded.js';
 import { guarded } from './guarded.js';
-import type { RemoteAnswer, RemoteService } from './types.js';
-import { RemoteError } from './types.js';
+import type { RemoteAnswer, RemoteService } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 type Step = number | RemoteError | 'silence' | RemoteAnswer;
 

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type CircuitBreaker from 'opossum';
 import type { Deadline } from '../deadline/deadline.js';
 import { deadline } from '../deadline/deadline.js';
-import type { RemoteAnswer, RemoteFailure, RemoteService } from './types.js';
-import { RemoteError } from './types.js';
+import type { RemoteAnswer, RemoteFailure, RemoteService } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 /** How a question ended: an answer below 500, one of 500 and more, a failure, or the asker left. */
 export type Outcome = 'answered' | 'erred' | RemoteFailure | 'left';

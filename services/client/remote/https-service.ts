@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Credential } from '../credentials/types.js';
-import { CredentialError } from '../credentials/types.js';
+import type { Credential } from '../credentials/credential.js';
+import { CredentialError } from '../credentials/credential.js';
 import { ClientConfigError } from '../kubeconfig/member.js';
 import type { Connection } from '../kubeconfig/connection.js';
 import { Agents } from './agents.js';
@@ -9,8 +9,8 @@ import type { Deadline } from '../deadline/deadline.js';
 import { deadline, unlessAborted } from '../deadline/deadline.js';
 import type { Exchanged } from './exchange.js';
 import { exchange, shown } from './exchange.js';
-import type { RemoteAnswer, RemoteService } from './types.js';
-import { RemoteError } from './types.js';
+import type { RemoteAnswer, RemoteService } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const UNAUTHORIZED = 401;

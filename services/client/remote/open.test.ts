@@ -11,9 +11,9 @@ import { TestAuthority } from '../testing/certificates.js';
 import type { Handler, TlsService } from '../testing/tls-service.js';
 import { TestPlugin, execCredential } from '../testing/plugin.js';
 import { answerJson, startTlsService } from '../testing/tls-service.js';
-import { openRemoteService } from './open.js';
-import type { RemoteAnswer, RemoteService } from './types.js';
-import { RemoteError } from './types.js';
+import { openRemoteService } from './open-remote-service.js';
+import type { RemoteAnswer, RemoteService } from './remote-service.js';
+import { RemoteError } from './remote-service.js';
 
 const SECRET = 's3cret-token';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

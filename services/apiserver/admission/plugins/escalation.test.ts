@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { StatusError } from '../../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
-import type { AdmissionRequest } from '../types.js';
+import type { AdmissionRequest } from '../plugin.js';
 import type { UserInfo } from '../../request/request.js';
 import { decide } from '../../authorization/stage.js';
-import { rbacAuthorizer } from '../../authorization/rbac/authorizer.js';
+import { rbacAuthorizer } from '../../authorization/rbac/rbac-authorizer.js';
 import { rbacEscalation } from './escalation.js';
 import {
   aUser,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { forbidden, notFound } from '../../../machinery/meta/status.js';
-import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 import { PRIVILEGED_GROUP } from '../../request/users.js';
 import type { UserInfo } from '../../request/request.js';
-import type { Attributes, Decision } from '../../authorization/types.js';
+import type { Attributes, Decision } from '../../authorization/authorizer.js';
 import type { AccessIndex } from '../../authorization/rbac/access-index.js';
 import { roleRefOf, type RoleRef } from '../../authorization/rbac/bindings.js';
 import {

@@ -1,6 +1,6 @@
 import { StatusError } from '../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 
 export interface NamespaceLifecycleDeps {
   readonly vocabulary: Vocabulary;

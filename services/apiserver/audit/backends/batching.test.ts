@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { GatedSink } from '../testing/gathering.js';
-import type { AuditBackend } from '../types.js';
+import type { AuditBackend } from './backend.js';
 import { Batching, type BatchOptions } from './batching.js';
 import { Throttle } from './throttle.js';
 

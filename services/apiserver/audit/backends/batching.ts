@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditBackend, OnLost, Sink } from '../types.js';
+import type { AuditBackend, OnLost, Sink } from './backend.js';
 import { Throttle } from './throttle.js';
 
 export interface BatchOptions {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { GatedSink } from '../testing/gathering.js';
-import type { OnLost } from '../types.js';
+import type { OnLost } from './backend.js';
 import { blocking, type BlockingBackend } from './blocking.js';
 
 describe('blocking()', () => {

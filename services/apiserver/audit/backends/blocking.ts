@@ -1,4 +1,4 @@
-import type { AuditBackend, OnLost, Sink } from '../types.js';
+import type { AuditBackend, OnLost, Sink } from './backend.js';
 
 export interface BlockingOptions {
   /** Requests whose event cannot be written must not go on. */

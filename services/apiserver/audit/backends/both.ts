@@ -1,4 +1,4 @@
-import type { AuditBackend } from '../types.js';
+import type { AuditBackend } from './backend.js';
 
 /** Tells several backends; who waits, waits for all of them. */
 export const both = (backends: readonly AuditBackend[]): AuditBackend => ({

@@ -1,6 +1,6 @@
 import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Sink } from '../types.js';
+import type { Sink } from './backend.js';
 import { freeRotatedName, tidy, type RotationRules } from './rotation.js';
 
 export interface LogFileOptions extends RotationRules {

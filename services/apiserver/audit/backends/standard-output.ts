@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Sink } from '../types.js';
+import type { Sink } from './backend.js';
 
 /** Writes lines to standard output, as fast as somebody reads them. */
 export class StandardOutput implements Sink {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRemoteService } from '../../../client/remote/open.js';
+import { openRemoteService } from '../../../client/remote/open-remote-service.js';
 import { TestAuthority } from '../../../client/testing/certificates.js';
 import { startTlsService, type Handler, type TlsService } from '../../../client/testing/tls-service.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';

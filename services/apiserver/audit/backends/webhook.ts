@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RemoteError, type RemoteService } from '../../../client/remote/types.js';
-import type { OnLost, Sink } from '../types.js';
+import { RemoteError, type RemoteService } from '../../../client/remote/remote-service.js';
+import type { OnLost, Sink } from './backend.js';
 
 export interface WebhookOptions {
   readonly service: RemoteService;

@@ -3,7 +3,7 @@ import { asStatus } from '../../pipeline/errors.js';
 import type { RequestAudit, RequestInfo, RequestState, UserInfo } from '../../request/request.js';
 import { isLongRunning, isMutating } from '../../metrics/request-labels.js';
 import type { Decision } from '../policy/decide.js';
-import type { AuditBackend, StageName } from '../types.js';
+import type { AuditBackend, StageName } from '../backends/backend.js';
 import { encodedBody, splicedBody, withoutManagedFields, type BodyText } from './bodies.js';
 import { formatMicroTime, type MicroClock } from './micro-time.js';
 import { complete, referenceJson, referenceOf, type ObjectReference } from './object-reference.js';

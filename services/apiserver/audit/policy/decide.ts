@@ -1,5 +1,5 @@
 import type { RequestInfo, ResourceRequest, UserInfo } from '../../request/request.js';
-import type { Level, StageName } from '../types.js';
+import type { Level, StageName } from '../backends/backend.js';
 import type { GroupResources, Policy, PolicyRule } from './parse.js';
 
 /** What is told of a request. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../machinery/meta/own.js';
 import { dns1123Subdomain } from '../../../machinery/meta/names.js';
-import { LEVELS, STAGES, type Level, type StageName } from '../types.js';
+import { LEVELS, STAGES, type Level, type StageName } from '../backends/backend.js';
 
 /** Resources that a rule is about. */
 export interface GroupResources {

@@ -1,4 +1,4 @@
-import type { AuditBackend, Sink } from '../types.js';
+import type { AuditBackend, Sink } from '../backends/backend.js';
 
 /** An event as readers see it. */
 export interface ShownEvent {

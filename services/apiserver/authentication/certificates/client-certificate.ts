@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Authenticator, Identity } from '../types.js';
+import type { Authenticator, Identity } from '../authenticator.js';
 import { peerOf, type PeerCertificates } from './peer.js';
 import { subjectOf } from './subject.js';
 

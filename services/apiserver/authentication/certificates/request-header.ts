@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { headersOf, removeHeaders } from '../../http/headers.js';
 import type { Context } from '../../request/request.js';
 import { addExtra } from '../extra.js';
-import { SpeakerRefused, type Authenticator, type Identity } from '../types.js';
+import { SpeakerRefused, type Authenticator, type Identity } from '../authenticator.js';
 import { peerOf, type PeerCertificates } from './peer.js';
 import { subjectOf } from './subject.js';
 import { CertificateRefused } from './verify.js';

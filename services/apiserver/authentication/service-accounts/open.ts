@@ -2,7 +2,7 @@ import type { Reader } from '../../registry/reader.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { ApiServerOptions } from '../../options/flags.js';
-import { ServiceAccountTokens } from './authenticator.js';
+import { ServiceAccountTokens } from './service-account-tokens.js';
 import { issuerDocuments, type IssuerDocuments } from './issuer-documents.js';
 import { verifyingKeys } from './key-files.js';
 

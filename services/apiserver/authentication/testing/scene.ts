@@ -8,7 +8,7 @@ import Koa from 'koa';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { authorizeBy } from '../../authorization/stage.js';
-import type { Authorizer } from '../../authorization/types.js';
+import type { Authorizer } from '../../authorization/authorizer.js';
 import { listen } from '../../http/listener.js';
 import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
@@ -17,7 +17,7 @@ import { requestInfo } from '../../pipeline/request-info.js';
 import { servedApi } from '../../registry/runtime-config.js';
 import { impersonation } from '../impersonation.js';
 import { authentication } from '../stage.js';
-import type { Authenticator } from '../types.js';
+import type { Authenticator } from '../authenticator.js';
 import { TestAuthority, type Pair } from './authority.js';
 
 export interface SceneOptions {

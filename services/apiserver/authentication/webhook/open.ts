@@ -2,8 +2,8 @@ import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { Log } from '../../../machinery/log/log.js';
 import type { WebhookMetrics } from '../../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../../options/flags.js';
-import { openReviewService } from '../../webhook-reviews/open.js';
-import type { TokenAuthenticator } from '../types.js';
+import { openReviewService } from '../../webhook-reviews/open-review-service.js';
+import type { TokenAuthenticator } from '../authenticator.js';
 import { TokenWebhook } from './token-webhook.js';
 
 export interface TokenWebhookParts {

@@ -3,7 +3,7 @@ import { TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson } from '../../../client/testing/tls-service.js';
 import { Hook, UNUSABLE, type Sent } from '../../webhook-reviews/testing/hook.js';
 import { TokenRefused, TokenReviewer } from '../token-reviewer.js';
-import type { Identity } from '../types.js';
+import type { Identity } from '../authenticator.js';
 import { TokenWebhook } from './token-webhook.js';
 
 const OWN = ['https://own.example'];

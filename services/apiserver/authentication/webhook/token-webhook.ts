@@ -5,7 +5,7 @@ import { ExpiringCache } from '../../webhook-reviews/expiring-cache.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
 import { TokenRefused } from '../token-reviewer.js';
-import type { Identity, TokenAuthenticator } from '../types.js';
+import type { Identity, TokenAuthenticator } from '../authenticator.js';
 import { tokenAnswer, type TokenAnswer } from './answer.js';
 
 export interface TokenWebhookDeps {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UserInfo } from '../../request/request.js';
-import type { Attributes, ResourceAttributes } from '../types.js';
-import { abacAuthorizer } from './authorizer.js';
+import type { Attributes, ResourceAttributes } from '../authorizer.js';
+import { abacAuthorizer } from './abac-authorizer.js';
 import { parsePolicies } from './policies.js';
 
 const VERSION = 'abac.authorization.platform.io/v1beta1';

@@ -5,8 +5,8 @@ import { Change } from '../../cache/history.js';
 import type { UserInfo } from '../../request/request.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { rulesOf } from '../rbac/rules.js';
-import type { Authorizer, ResourceAttributes } from '../types.js';
-import { nodeAuthorizer } from './authorizer.js';
+import type { Authorizer, ResourceAttributes } from '../authorizer.js';
+import { nodeAuthorizer } from './node-authorizer.js';
 import { NodeGraph } from './graph.js';
 
 const words = vocabulary('platform');

@@ -5,8 +5,8 @@ import type { ResourceCache } from '../../cache/resource-cache.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { rulesOf } from '../rbac/rules.js';
-import type { Authorizer } from '../types.js';
-import { nodeAuthorizer } from './authorizer.js';
+import type { Authorizer } from '../authorizer.js';
+import { nodeAuthorizer } from './node-authorizer.js';
 import { NodeGraph } from './graph.js';
 
 /** The role whose rules say what every agent may do. Nobody is bound to it: the authorizer reads it here. */

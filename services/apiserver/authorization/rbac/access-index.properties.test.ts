@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { UserInfo } from '../../request/request.js';
-import type { Attributes, Decision } from '../types.js';
-import { rbacAuthorizer } from './authorizer.js';
+import type { Attributes, Decision } from '../authorizer.js';
+import { rbacAuthorizer } from './rbac-authorizer.js';
 import { bindingOf } from './bindings.js';
 import { covers, rulesOf } from './rules.js';
 import { GROUP, RbacScene, rule, user, type RbacKind, type RbacObject } from './testing/rbac-scene.js';

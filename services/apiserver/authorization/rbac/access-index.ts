@@ -2,7 +2,7 @@ import type { CachedObject } from '../../cache/cached-object.js';
 import type { CacheFollower } from '../../cache/follow.js';
 import type { Change } from '../../cache/history.js';
 import type { UserInfo } from '../../request/request.js';
-import type { Decision } from '../types.js';
+import type { Decision } from '../authorizer.js';
 import { bindingOf, type Binding, type Holder, type RoleRef } from './bindings.js';
 import { CompiledRole, type Question } from './compiled-role.js';
 import { readObject, rulesOf, type PolicyRule } from './rules.js';

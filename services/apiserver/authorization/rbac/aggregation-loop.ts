@@ -9,7 +9,7 @@ import type { StoredResource } from '../../registry/resource.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from './aggregation.js';
-import { rbacResource } from './open.js';
+import { rbacResource } from './rbac-resources.js';
 import { memberOf, readObject, rulesOf } from './rules.js';
 
 export interface AggregationDeps {

@@ -5,7 +5,7 @@ import type { ResourceTable } from '../../registry/resources.js';
 import { settle } from '../../registry/settle.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { bootstrapPolicy, type PolicyObject } from './bootstrap-policy.js';
-import { rbacResource } from './open.js';
+import { rbacResource } from './rbac-resources.js';
 import { reconciled } from './reconcile.js';
 
 export interface PolicyDeps {

@@ -1,4 +1,4 @@
-import type { Attributes } from '../types.js';
+import type { Attributes } from '../authorizer.js';
 import { ALL, combined, withoutStars, type PolicyRule } from './rules.js';
 
 /** What is asked, in the words that roles are looked up by. Made once for all roles of a decision. */

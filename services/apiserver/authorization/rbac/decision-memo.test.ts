@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Decision } from '../types.js';
+import type { Decision } from '../authorizer.js';
 import { DecisionMemo } from './decision-memo.js';
 import { ask, askPath, user } from './testing/rbac-scene.js';
 

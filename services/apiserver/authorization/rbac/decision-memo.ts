@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../request/request.js';
-import type { Attributes, Decision } from '../types.js';
+import type { Attributes, Decision } from '../authorizer.js';
 
 /** Decisions that are kept, of all users together. */
 const MAX_DECISIONS = 20_000;

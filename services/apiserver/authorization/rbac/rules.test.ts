@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Attributes } from '../types.js';
+import type { Attributes } from '../authorizer.js';
 import { CompiledRole, questionOf } from './compiled-role.js';
 import { covers, rulesOf, type PolicyRule } from './rules.js';
 import { ask, askPath, on, rule } from './testing/rbac-scene.js';

@@ -1,5 +1,5 @@
 import type { CachedObject } from '../../cache/cached-object.js';
-import type { Attributes, ResourceAttributes } from '../types.js';
+import type { Attributes, ResourceAttributes } from '../authorizer.js';
 
 /** One rule of a role, as it is stored. What is left out is empty. */
 export interface PolicyRule {

@@ -1,5 +1,5 @@
 import { flagAt, shortened, textAt, type Members } from '../../webhook-reviews/members.js';
-import type { Decision } from '../types.js';
+import type { Decision } from '../authorizer.js';
 
 /**
  * Reads the status of a SubjectAccessReview (spec 2, 5.9). Whatever is not said is not allowed, and

@@ -2,9 +2,9 @@ import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { Log } from '../../../machinery/log/log.js';
 import type { AskedServiceMetrics } from '../../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../../options/flags.js';
-import { openReviewService } from '../../webhook-reviews/open.js';
-import type { Authorizer } from '../types.js';
-import { WebhookAuthorizer } from './authorizer.js';
+import { openReviewService } from '../../webhook-reviews/open-review-service.js';
+import type { Authorizer } from '../authorizer.js';
+import { WebhookAuthorizer } from './webhook-authorizer.js';
 
 export interface WebhookAuthorizerParts {
   readonly vocabulary: Vocabulary;

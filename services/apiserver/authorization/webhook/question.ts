@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../request/request.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
-import type { Attributes } from '../types.js';
+import type { Attributes } from '../authorizer.js';
 
 /** What the list of groups is called: the versions of the review differ in nothing else. */
 export type GroupsMember = 'group' | 'groups';

@@ -8,7 +8,7 @@ import { keyOf, type StoredResource } from '../../registry/resource.js';
 import type { ResourceTable, ServedResource } from '../../registry/resources.js';
 import { settle } from '../../registry/settle.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
-import { flowResource } from '../open.js';
+import { flowResource } from '../open-flow-control.js';
 import { FLOW_RESOURCES, firstObjects, type FirstObject, type FlowResource } from './bootstrap-objects.js';
 import { withDangling } from './dangling.js';
 import { isOurs, reconciled } from './reconcile.js';

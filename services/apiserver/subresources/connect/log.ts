@@ -3,7 +3,7 @@ import { badRequest, notFound, REASONS, StatusError, type Reason } from '../../.
 import type { ResourceRequest } from '../../request/request.js';
 import type { Operation } from '../../verbs/dispatch.js';
 import { booleanParameter } from '../../http/query.js';
-import type { OperationDeps, OperationVerbs } from '../types.js';
+import type { OperationDeps, OperationVerbs } from '../operation.js';
 import { ask } from './ask.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';

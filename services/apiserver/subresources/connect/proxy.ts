@@ -4,7 +4,7 @@ import type { Context, RequestVerb, ResourceRequest } from '../../request/reques
 import type { Operation } from '../../verbs/dispatch.js';
 import { proxiedUrl } from '../../pipeline/request-info.js';
 import { upgradeOf } from '../../http/upgrade.js';
-import type { OperationDeps, OperationVerbs } from '../types.js';
+import type { OperationDeps, OperationVerbs } from '../operation.js';
 import { nodeTarget } from './nodes.js';
 import { passOn } from './pass-on.js';
 import { podTarget } from './pods.js';

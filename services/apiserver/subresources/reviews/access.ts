@@ -2,10 +2,10 @@ import { setOwn } from '../../../machinery/meta/own.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, type FieldError } from '../../../machinery/meta/status.js';
 import { decide } from '../../authorization/stage.js';
-import type { Attributes, Decision } from '../../authorization/types.js';
+import type { Attributes, Decision } from '../../authorization/authorizer.js';
 import type { Asker } from '../../http/turns.js';
 import type { ResourceRequest, UserInfo } from '../../request/request.js';
-import type { OperationDeps, OperationVerbs } from '../types.js';
+import type { OperationDeps, OperationVerbs } from '../operation.js';
 import { checkMetadata, review } from './review.js';
 
 interface AccessSpec {

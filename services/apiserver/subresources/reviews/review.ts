@@ -7,7 +7,7 @@ import { dryRunParameter } from '../../verbs/parameters.js';
 import { admissionRequest, admit } from '../../admission/request.js';
 import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
-import type { OperationDeps, OperationVerbs } from '../types.js';
+import type { OperationDeps, OperationVerbs } from '../operation.js';
 
 /** A kind of question that is asked by creating it; the answer is its status. */
 export interface Review {

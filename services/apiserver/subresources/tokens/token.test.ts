@@ -3,7 +3,7 @@ import { AdmissionChain } from '../../admission/chain.js';
 import { ObjectScene } from '../../authentication/service-accounts/testing/scene.js';
 import { ISSUER, WORDS } from '../../authentication/service-accounts/testing/tokens.js';
 import type { Context, ResourceRequest } from '../../request/request.js';
-import type { OperationDeps } from '../types.js';
+import type { OperationDeps } from '../operation.js';
 import type { TokenIssuer } from './issuer.js';
 import { accountToken } from './token.js';
 

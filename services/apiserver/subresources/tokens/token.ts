@@ -11,7 +11,7 @@ import { dryRunParameter } from '../../verbs/parameters.js';
 import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import { objectOf, type PodParts } from '../connect/objects.js';
-import type { OperationDeps, OperationVerbs } from '../types.js';
+import type { OperationDeps, OperationVerbs } from '../operation.js';
 import type { TokenIssuer } from './issuer.js';
 
 interface BoundObjectReference {

@@ -5,7 +5,7 @@ import type { GuardOptions, Outcome } from '../../../client/remote/guarded.js';
 import type { KeyPair, TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type TlsService } from '../../../client/testing/tls-service.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { openReviewService } from '../open.js';
+import { openReviewService } from '../open-review-service.js';
 import type { ReviewService } from '../review-service.js';
 
 export interface Logged {

@@ -3,7 +3,7 @@ import { parseJson } from '../../../machinery/codec/json.js';
 import { canonicalTime } from '../../../machinery/schema/times.js';
 import { ClientConfigError } from '../../kubeconfig/member.js';
 import { checkKeyPair } from '../../kubeconfig/source.js';
-import { CredentialError, bearerHeader } from '../types.js';
+import { CredentialError, bearerHeader } from '../credential.js';
 
 /** What a plugin gave. */
 export interface ExecCredential {

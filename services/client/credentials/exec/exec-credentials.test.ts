@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyPair } from '../../testing/certificates.js';
 import { TestAuthority } from '../../testing/certificates.js';
 import { TestPlugin, execCredential } from '../../testing/plugin.js';
-import { CredentialError } from '../types.js';
+import { CredentialError } from '../credential.js';
 import type { ExecPlugin } from './exec-credentials.js';
 import { ExecCredentials } from './exec-credentials.js';
 

@@ -1,6 +1,6 @@
 import { SharedRun } from '../shared-run.js';
-import type { Credential, Credentials } from '../types.js';
-import { CredentialError } from '../types.js';
+import type { Credential, Credentials } from '../credential.js';
+import { CredentialError } from '../credential.js';
 import type { ExecCredential } from './exec-credential.js';
 import { readExecCredential } from './exec-credential.js';
 import { findProgram } from './find-program.js';

@@ -1,7 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { deadline, unlessAborted } from '../../deadline/deadline.js';
-import { CredentialError } from '../types.js';
+import { CredentialError } from '../credential.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** What is kept of its complaints, the last of them. */

@@ -5,7 +5,7 @@ import type { KeyPair } from '../../testing/certificates.js';
 import { TestAuthority } from '../../testing/certificates.js';
 import type { OpenIdProvider } from '../../testing/openid-provider.js';
 import { CLIENT, startOpenIdProvider } from '../../testing/openid-provider.js';
-import { CredentialError } from '../types.js';
+import { CredentialError } from '../credential.js';
 import { idTokenClaims } from './id-token.js';
 import type { OidcOptions, OidcTokens } from './oidc-credentials.js';
 import { OidcCredentials } from './oidc-credentials.js';

@@ -3,9 +3,9 @@ import { parseJson } from '../../../machinery/codec/json.js';
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import type { Exchange, Exchanged } from '../../remote/exchange.js';
 import { exchange, shown } from '../../remote/exchange.js';
-import { RemoteError } from '../../remote/types.js';
+import { RemoteError } from '../../remote/remote-service.js';
 import { basicHeader } from '../fixed.js';
-import { CredentialError } from '../types.js';
+import { CredentialError } from '../credential.js';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
-import { quoted, refused, unexpected, type Check } from './types.js';
+import { quoted, refused, unexpected, type Check } from './agent-request.js';
 
 /** Claims: an agent tells how big a volume has become, and how that went. */
 export const claimStatus: Check = (_, asked) => {

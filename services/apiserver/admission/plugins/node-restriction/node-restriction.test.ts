@@ -4,7 +4,7 @@ import { notFound, StatusError } from '../../../../machinery/meta/status.js';
 import { loadCatalog } from '../../../../machinery/types/catalog.js';
 import { vocabulary, type VocabularyName } from '../../../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../../../request/request.js';
-import type { AdmissionRequest } from '../../types.js';
+import type { AdmissionRequest } from '../../plugin.js';
 import { nodeRestriction } from './plugin.js';
 
 const MIRROR = 'platform.io/config.mirror';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changedLabels, type LabelPolicy } from './labels.js';
-import { quoted, refused, specOf, type AgentRequest, type Check } from './types.js';
+import { quoted, refused, specOf, type AgentRequest, type Check } from './agent-request.js';
 
 /** Nodes and their parts: an agent registers its own and keeps it up to date; others say what may run there. */
 export const nodes =

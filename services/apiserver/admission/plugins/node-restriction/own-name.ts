@@ -1,4 +1,4 @@
-import { quoted, refused, type AgentRequest, type Check } from './types.js';
+import { quoted, refused, type AgentRequest, type Check } from './agent-request.js';
 
 /** @throws {StatusError} Forbidden */
 function haveName({ node, request }: AgentRequest, what: string): void {

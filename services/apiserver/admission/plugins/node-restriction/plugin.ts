@@ -1,12 +1,12 @@
-import { nodeOf } from '../../../authorization/node/authorizer.js';
-import type { AdmissionPlugin } from '../../types.js';
+import { nodeOf } from '../../../authorization/node/node-authorizer.js';
+import type { AdmissionPlugin } from '../../plugin.js';
 import { claimStatus } from './claims.js';
 import { labelPolicy } from './labels.js';
 import { nodes } from './nodes.js';
 import { ownCsiNode, ownLease } from './own-name.js';
 import { podParts, pods } from './pods.js';
 import { tokens } from './tokens.js';
-import { quoted, refused, type Check, type NodeRestrictionDeps } from './types.js';
+import { quoted, refused, type Check, type NodeRestrictionDeps } from './agent-request.js';
 
 /**
  * The agent of a node changes its own node and the pods there, and nothing by which it could come to what is not for

@@ -9,7 +9,7 @@ import {
   type AgentRequest,
   type Check,
   type NodeRestrictionDeps,
-} from './types.js';
+} from './agent-request.js';
 
 /** Pods themselves: an agent shows what it runs by its own word, and removes what runs no more. */
 export const pods: Check = (d, { node, request }) => {

@@ -1,4 +1,4 @@
-import { refused, specOf, type Check } from './types.js';
+import { refused, specOf, type Check } from './agent-request.js';
 
 /** Tokens of service accounts: only for a pod that runs there, and good only as long as that pod. */
 export const tokens: Check = async (d, { node, request }) => {

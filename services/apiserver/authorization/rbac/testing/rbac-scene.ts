@@ -6,7 +6,7 @@ import { follow } from '../../../cache/follow.js';
 import { HistoryBudget } from '../../../cache/history.js';
 import { ResourceCache } from '../../../cache/resource-cache.js';
 import type { UserInfo } from '../../../request/request.js';
-import type { PathAttributes, ResourceAttributes } from '../../types.js';
+import type { PathAttributes, ResourceAttributes } from '../../authorizer.js';
 import { AccessIndex } from '../access-index.js';
 import type { PolicyRule } from '../rules.js';
 

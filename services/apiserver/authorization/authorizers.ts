@@ -4,14 +4,14 @@ import type { Log } from '../../machinery/log/log.js';
 import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import type { ResourceTable } from '../registry/resources.js';
-import { abacAuthorizer } from './abac/authorizer.js';
+import { abacAuthorizer } from './abac/abac-authorizer.js';
 import { parsePolicies, type Policy } from './abac/policies.js';
 import { alwaysAllow, alwaysDeny } from './always.js';
 import { openNodeAuthorizer } from './node/open.js';
 import type { AccessIndex } from './rbac/access-index.js';
-import { rbacAuthorizer } from './rbac/authorizer.js';
+import { rbacAuthorizer } from './rbac/rbac-authorizer.js';
 import { privilegedGroup } from './privileged.js';
-import type { Authorizer } from './types.js';
+import type { Authorizer } from './authorizer.js';
 
 export interface Authorization {
   /** In the order in which they are asked. */

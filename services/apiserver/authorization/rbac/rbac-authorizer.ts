@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../request/request.js';
-import { NO_OPINION, type Attributes, type Authorizer, type Decision, type RuleList } from '../types.js';
+import { NO_OPINION, type Attributes, type Authorizer, type Decision, type RuleList } from '../authorizer.js';
 import type { AccessIndex, BoundRole } from './access-index.js';
 import { questionOf } from './compiled-role.js';
 import { DecisionMemo } from './decision-memo.js';

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { forbidden, type StatusError } from '../../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { AdmissionRequest } from '../../types.js';
+import type { AdmissionRequest } from '../../plugin.js';
 
 export interface NodeRestrictionDeps {
   readonly vocabulary: Vocabulary;

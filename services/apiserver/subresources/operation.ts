@@ -1,5 +1,5 @@
 import type { TokenReviewer } from '../authentication/token-reviewer.js';
-import type { Authorizer } from '../authorization/types.js';
+import type { Authorizer } from '../authorization/authorizer.js';
 import type { RequestVerb } from '../request/request.js';
 import type { Operation } from '../verbs/dispatch.js';
 import type { ResourceTable } from '../registry/resources.js';

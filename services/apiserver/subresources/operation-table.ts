@@ -11,7 +11,7 @@ import { selfSubjectReviews, tokenReviews } from './reviews/identity.js';
 import { selfSubjectRulesReviews } from './reviews/rules.js';
 import { scale } from './scale.js';
 import { accountToken } from './tokens/token.js';
-import type { OperationDeps, OperationVerbs } from './types.js';
+import type { OperationDeps, OperationVerbs } from './operation.js';
 
 /** By group and by `<resource>` or `<resource>/<subresource>`. One file each, one line here. */
 const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Record<string, OperationVerbs>>>> => ({

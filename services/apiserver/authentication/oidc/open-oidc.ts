@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseBundle } from '../certificates/authorities.js';
-import type { TokenAuthenticator } from '../types.js';
-import { IdTokens } from './authenticator.js';
+import type { TokenAuthenticator } from '../authenticator.js';
+import { IdTokens } from './id-tokens.js';
 import { OpenIdProvider } from './provider.js';
 import { ProviderKeys, type ProviderKeysDeps } from './provider-keys.js';
 import { claimRules, type UserFlags } from './user.js';

@@ -15,7 +15,7 @@ import { Losses } from './losses.js';
 import { decideBy } from './policy/decide.js';
 import { auditVersion, readPolicy } from './policy/read.js';
 import { auditing, tellRefused, type AuditStageDeps } from './stage.js';
-import { ENCODER, type AuditBackend, type OnLost, type Sink } from './types.js';
+import { ENCODER, type AuditBackend, type OnLost, type Sink } from './backends/backend.js';
 
 /** The audit of a server. */
 export interface Audit {
@@ -144,7 +144,7 @@ function webhookBackend(o: ApiServerOptions, sink: Sink, onLost: OnLost): AuditB
 /** Loaded only here: most servers have no such service. */
 async function openWebhook(o: ApiServerOptions, { vocabulary, log }: AuditDeps, onLost: OnLost): Promise<Sink> {
   const [{ openRemoteService }, { Webhook }] = await Promise.all([
-    import('../../client/remote/open.js'),
+    import('../../client/remote/open-remote-service.js'),
     import('./backends/webhook.js'),
   ]);
   const options = { timeoutMs: WEBHOOK_MS, name: 'audit webhook', log, vocabulary, wants: 'status' } as const;

@@ -6,7 +6,7 @@ import { checkTimes } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
 import { TokenRefused } from '../token-reviewer.js';
-import type { Identity, TokenAuthenticator } from '../types.js';
+import type { Identity, TokenAuthenticator } from '../authenticator.js';
 import { boundClaims, heldClaims, type TokenClaims } from './claims.js';
 import { ReferencedObjects, type ObjectsDeps, type Reference } from './objects.js';
 import { referencesOf, type ReferencesDeps, type ReferencesOf } from './references.js';

@@ -2,7 +2,7 @@ import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../../request/request.js';
 import { CompiledRole, questionOf } from '../rbac/compiled-role.js';
 import type { PolicyRule } from '../rbac/rules.js';
-import { NO_OPINION, type Attributes, type Authorizer, type Decision, type ResourceAttributes } from '../types.js';
+import { NO_OPINION, type Attributes, type Authorizer, type Decision, type ResourceAttributes } from '../authorizer.js';
 import type { NodeGraph } from './graph.js';
 import { reference, type ReferencedKind } from './references.js';
 

@@ -1,6 +1,6 @@
 import { guarded, type GuardOptions } from '../../client/remote/guarded.js';
-import { openRemoteService } from '../../client/remote/open.js';
-import type { RemoteService } from '../../client/remote/types.js';
+import { openRemoteService } from '../../client/remote/open-remote-service.js';
+import type { RemoteService } from '../../client/remote/remote-service.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { AskedServiceMetrics } from '../metrics/webhook-metrics.js';

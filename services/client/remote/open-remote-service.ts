@@ -2,7 +2,7 @@ import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { readClientConfig } from '../kubeconfig/config.js';
 import { connectionOf } from '../kubeconfig/connection.js';
 import { HttpsService } from './https-service.js';
-import type { RemoteService } from './types.js';
+import type { RemoteService } from './remote-service.js';
 
 export interface RemoteServiceOptions {
   /** Longest time of one question, with all that belongs to it. */

@@ -12,7 +12,7 @@ import type { IssuerDocuments } from './service-accounts/issuer-documents.js';
 import { openServiceAccounts, type StoredObjects } from './service-accounts/open.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
-import type { Authenticator, TokenAuthenticator } from './types.js';
+import type { Authenticator, TokenAuthenticator } from './authenticator.js';
 import { webSocketProtocol } from './web-socket-protocol.js';
 
 export interface Authentication {
@@ -84,6 +84,6 @@ async function idTokens(
   { core, log, signal }: AuthenticationParts,
 ): Promise<readonly TokenAuthenticator[]> {
   if (o.oidcIssuerUrl === '') return [];
-  const { openOidc } = await import('./oidc/open.js');
+  const { openOidc } = await import('./oidc/open-oidc.js');
   return [openOidc(o, { log, signal, userAgent: core.vocabulary.serverName })];
 }

@@ -4,8 +4,8 @@ import { answerJson } from '../../../client/testing/tls-service.js';
 import type { UserInfo } from '../../request/request.js';
 import { Hook, UNUSABLE, type Sent } from '../../webhook-reviews/testing/hook.js';
 import { decide } from '../stage.js';
-import type { Attributes, Authorizer, Decision, ResourceAttributes } from '../types.js';
-import { WebhookAuthorizer } from './authorizer.js';
+import type { Attributes, Authorizer, Decision, ResourceAttributes } from '../authorizer.js';
+import { WebhookAuthorizer } from './webhook-authorizer.js';
 
 const JANE: UserInfo = { name: 'jane', uid: '42', groups: ['dev', 'qa'], extra: { scopes: ['read'] } };
 const GET: ResourceAttributes = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { TokenRefused } from '../token-reviewer.js';
-import type { Identity } from '../types.js';
-import { ServiceAccountTokens, type ServiceAccountTokenDeps } from './authenticator.js';
+import type { Identity } from '../authenticator.js';
+import { ServiceAccountTokens, type ServiceAccountTokenDeps } from './service-account-tokens.js';
 import { ObjectScene } from './testing/scene.js';
 import { boundTo, encoded, heldIn, ISSUER, NOW_SECONDS, TestKey, WORDS, type Claims } from './testing/tokens.js';
 

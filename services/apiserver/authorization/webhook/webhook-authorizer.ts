@@ -3,7 +3,7 @@ import type { UserInfo } from '../../request/request.js';
 import { ExpiringCache, type ExpiringCacheOptions } from '../../webhook-reviews/expiring-cache.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
-import type { Attributes, Authorizer, Decision } from '../types.js';
+import type { Attributes, Authorizer, Decision } from '../authorizer.js';
 import { decisionOf } from './answer.js';
 import { keyOf, lengthOf, specOf, type GroupsMember } from './question.js';
 

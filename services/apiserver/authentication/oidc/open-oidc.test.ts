@@ -9,8 +9,8 @@ import { parseFlags } from '../../../machinery/flags/flags.js';
 import { AUTHENTICATION_FLAGS } from '../../options/authentication.js';
 import { TestKey } from '../service-accounts/testing/tokens.js';
 import { TokenRefused } from '../token-reviewer.js';
-import type { Identity, TokenAuthenticator } from '../types.js';
-import { openOidc } from './open.js';
+import type { Identity, TokenAuthenticator } from '../authenticator.js';
+import { openOidc } from './open-oidc.js';
 import { jwkOf, TestProvider } from './testing/provider.js';
 
 /** Puts everything that is known of somebody into ID tokens. */

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../request/request.js';
-import { NO_OPINION, type Attributes, type Authorizer, type Decision, type RuleList } from '../types.js';
+import { NO_OPINION, type Attributes, type Authorizer, type Decision, type RuleList } from '../authorizer.js';
 import type { Policy } from './policies.js';
 
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UserInfo } from '../../request/request.js';
-import type { Attributes, Decision } from '../types.js';
-import { rbacAuthorizer } from './authorizer.js';
+import type { Attributes, Decision } from '../authorizer.js';
+import { rbacAuthorizer } from './rbac-authorizer.js';
 import {
   aGroup,
   anAccount,

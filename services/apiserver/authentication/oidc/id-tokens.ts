@@ -5,7 +5,7 @@ import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
 import { signerOf } from '../jwt/signatures.js';
 import { digestOf } from '../service-accounts/secrets.js';
 import { TokenRefused } from '../token-reviewer.js';
-import type { Identity, TokenAuthenticator } from '../types.js';
+import type { Identity, TokenAuthenticator } from '../authenticator.js';
 import type { KeySet, ProviderKey } from './key-set.js';
 import type { ProviderKeys } from './provider-keys.js';
 import { timesOf, userIn, type ClaimRules } from './user.js';
