@@ -1,17 +1,44 @@
 /** Wire scalars; everything else in `FieldDeclaration.type` is the key of another type. */
-export type ScalarType =
-  | 'string'
-  | 'bool'
-  | 'int32'
-  | 'int64'
-  | 'double'
-  | 'bytes'
-  | 'time'
-  | 'microTime'
-  | 'duration'
-  | 'quantity'
-  | 'intOrString'
-  | 'rawJSON';
+export const SCALAR_TYPES = [
+  'string',
+  'bool',
+  'int32',
+  'int64',
+  'double',
+  'bytes',
+  'time',
+  'microTime',
+  'duration',
+  'quantity',
+  'intOrString',
+  'rawJSON',
+] as const;
+export type ScalarType = (typeof SCALAR_TYPES)[number];
+
+/**
+ * What only the structural schema of a custom resource says: of a field about its whole value, of a type about every
+ * value of it. Carried; nothing acts on it yet. An int-or-string is the scalar `intOrString`.
+ */
+export interface StructuralDeclaration {
+  /** Members that are not declared are kept, where others are pruned. */
+  readonly preserveUnknown?: true;
+  /** The value is an object with apiVersion, kind and metadata, whatever else is declared of it. */
+  readonly embedded?: true;
+  /** null is a value of its own; elsewhere it means the same as absent. `FieldDeclaration.nullable` is about zero. */
+  readonly nullAllowed?: true;
+  /** `x-validations` */
+  readonly rules?: readonly RuleDeclaration[];
+}
+
+/** An expression that has to be true of the value, `self`. */
+export interface RuleDeclaration {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+}
 
 /** One field of a declared type. Built-in and custom types share this form. */
 export interface FieldDeclaration {
@@ -42,6 +69,7 @@ export interface FieldDeclaration {
   readonly gate?: string;
   readonly removedIn?: string;
   readonly jsonHidden?: true;
+  readonly structural?: StructuralDeclaration;
 }
 
 /** Members of which at most one is set. */
@@ -58,7 +86,7 @@ export interface TypeDeclaration {
   /** Carries apiVersion and kind. */
   readonly kind?: true;
   /** A special JSON form: this type is written like that scalar. */
-  readonly scalar?: string;
+  readonly scalar?: ScalarType;
   /** A named list; the element's type. */
   readonly listOf?: string;
   readonly structType?: 'granular' | 'atomic';
@@ -66,6 +94,7 @@ export interface TypeDeclaration {
   /** The JSON form in a few words, where it differs from the wire form. */
   readonly json?: string;
   readonly jsonForm?: string;
+  readonly structural?: StructuralDeclaration;
 }
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
