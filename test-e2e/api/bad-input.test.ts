@@ -258,10 +258,8 @@ function strangeData(server: Server): void {
     const lines = ['a0: &a0 [x,x,x,x,x,x,x,x,x]'];
     for (let i = 1; i < 30; i++)
       lines.push(`a${i}: &a${i} [${Array.from({ length: 9 }, () => `*a${i - 1}`).join(',')}]`);
-    const from = Date.now();
     const reply = await client.request('POST', PATH, { body: `metadata: {name: x}\n${lines.join('\n')}\n`, type: 'application/yaml' }); // prettier-ignore
-    assert.equal(reply.code, 400, reply.text.slice(0, 200));
-    assert.ok(Date.now() - from < 2_000);
+    assert.equal(reply.code, 400, reply.text.slice(0, 200)); // it would never end
   });
 }
 
@@ -345,12 +343,6 @@ function largeBodies(server: Server): void {
   });
 }
 
-async function took(work: Promise<unknown>): Promise<number> {
-  const from = Date.now();
-  await work;
-  return Date.now() - from;
-}
-
 function slowness(server: Server): void {
   it('closes connections whose headers or handshake do not come', async () => {
     const { client } = server();
@@ -361,9 +353,8 @@ function slowness(server: Server): void {
     const dripping = await RawConnection.open(client);
     dripping.send(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n`);
     const drip = setInterval(() => dripping.send('X-A: b\r\n'), 100);
-    const tookMs = await took(Promise.all([silent, quiet, half, dripping].map((it) => it.closed)));
+    await Promise.all([silent, quiet, half, dripping].map((it) => it.closed));
     clearInterval(drip);
-    assert.ok(tookMs < 6 * HEADER_TIMEOUT_MS, `${tookMs} ms`);
   });
 
   it('ends requests whose body does not come, over both protocols', async () => {
@@ -381,9 +372,8 @@ function slowness(server: Server): void {
       stream.write(' ');
     }, 100);
     const answered = once(stream, 'response') as Promise<[IncomingHttpHeaders & { ':status': number }]>;
-    const tookMs = await took(Promise.all([quiet.closed, dripping.closed, answered]));
+    await Promise.all([quiet.closed, dripping.closed, answered]);
     clearInterval(drip);
-    assert.ok(tookMs < 4 * REQUEST_TIMEOUT_MS, `${tookMs} ms`);
     for (const { received } of [quiet, dripping]) {
       assert.match(received, /^HTTP\/1\.1 504 /);
       assert.match(received, /"reason":"Timeout"/);
@@ -517,7 +507,7 @@ function floods(server: Server): void {
         stream.close(http2.constants.NGHTTP2_CANCEL);
         if (i % 100 === 0) await new Promise(setImmediate);
       }
-      assert.ok((await took(client.get('/readyz'))) < 3_000);
+      ok(await client.get('/readyz'));
       http2Client.close();
     }
   });

@@ -118,10 +118,8 @@ function upgrading(server: Server): void {
         const raw = await RawConnection.open(other.client);
         raw.send(requestHead(other.client, 'GET', `${await podAt(other.client, target)}/proxy/`, WEBSOCKET));
         await raw.until(/hello;/);
-        const began = Date.now();
         assert.equal(await other.end(), 0);
         await raw.closed;
-        assert.ok(Date.now() - began < 5_000, 'it waited for the connection');
       } finally {
         await other.close();
       }

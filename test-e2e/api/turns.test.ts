@@ -104,11 +104,16 @@ describe('The event loop of a server', function () {
   const WRITES_AT_ONCE = 3;
   for (const { title, write } of WRITES) {
     it(`is not kept busy for more than ${TURN_MS} ms at a time by writes of wide objects (${title})`, async () => {
-      const names = Array.from({ length: WRITES_AT_ONCE }, (_, i) => `${title.replaceAll(' ', '-')}-${i}`);
-      for (const name of names) created(await server.client.post(elsewhere, wide(name, 100)));
-      await write(names[0] ?? ''); // what is compiled at first use is there
-      const replies = await measured.during(() => Promise.all(names.map((name) => write(name))));
-      for (const { code, text } of replies) assert.ok([200, 201, 409].includes(code), text);
+      const base = title.replaceAll(' ', '-');
+      const prepared = (name: string): Promise<Reply> => server.client.post(elsewhere, wide(name, 100));
+      created(await prepared(base));
+      await write(base); // what is compiled at first use is there
+      const replies = await measured.during(async (attempt) => {
+        const names = Array.from({ length: WRITES_AT_ONCE }, (_, i) => `${base}-${attempt}-${i}`);
+        for (const name of names) created(await prepared(name));
+        return Promise.all(names.map(write));
+      });
+      for (const { code, text } of replies) assert.ok([200, 201].includes(code), text);
     });
   }
 

@@ -89,7 +89,7 @@ describe('listen()', () => {
     assert.equal(await subject(), 'client');
     copyFileSync(files.server.certFile, certFile);
     copyFileSync(files.server.keyFile, keyFile);
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + 8_000;
     while ((await subject()) !== 'server') assert.ok(Date.now() < deadline, 'the old one is still shown');
   });
 });

@@ -9,6 +9,7 @@ import {
   pathSegment,
   qualifiedName,
 } from './names.js';
+import { processorMs } from '../testing/processor-time.js';
 
 const a = (n: number): string => 'a'.repeat(n);
 const CASES: readonly { name: string; rule: TextRule; good: readonly string[]; bad: readonly string[] }[] = [
@@ -42,9 +43,9 @@ for (const { name, rule, good, bad } of CASES) {
       it(`refuses ${JSON.stringify(text.slice(0, 20))} of ${text.length}`, () => assert.notDeepEqual(rule(text), []));
     }
     it('takes linear time', () => {
-      const startedAt = performance.now();
-      for (const text of [`${a(3_000_000)}-`, `${'a-'.repeat(1_500_000)}_`, 'a.'.repeat(1_500_000)]) rule(text);
-      assert.ok(performance.now() - startedAt < 2000);
+      const hostile = [`${a(3_000_000)}-`, `${'a-'.repeat(1_500_000)}_`, 'a.'.repeat(1_500_000)];
+      const tookMs = processorMs(() => hostile.forEach((text) => rule(text)));
+      assert.ok(tookMs < 4_000);
     });
   });
 }

@@ -4,6 +4,7 @@ import { StatusError } from '../meta/status.js';
 import type { SelectableField } from '../types/declarations.js';
 import type { FieldSelector } from './field-selector.js';
 import { compileFieldSelector, parseFieldSelector } from './field-selector.js';
+import { processorMs } from '../testing/processor-time.js';
 
 const declared = (...keys: string[]): SelectableField[] => keys.map((key) => ({ key, paths: [], absent: '' }));
 const FIELDS = declared('metadata.name', 'metadata.namespace', 'status.phase', 'spec.nodeName');
@@ -53,10 +54,11 @@ describe('parseFieldSelector()', () => {
   });
 
   it('takes linear time', () => {
-    const startedAt = performance.now();
-    refusal('!'.repeat(60_000));
-    refusal('\\,'.repeat(30_000));
-    assert.ok(performance.now() - startedAt < 500);
+    const tookMs = processorMs(() => {
+      refusal('!'.repeat(60_000));
+      refusal('\\,'.repeat(30_000));
+    });
+    assert.ok(tookMs < 2_000);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { vocabulary } from './vocabulary.js';
 import { WORDS } from './words.js';
+import { processorMs } from '../testing/processor-time.js';
 
 const file = JSON.parse(readFileSync(new URL('./data/pairs.json', import.meta.url), 'utf8')) as {
   readonly ambiguous: Readonly<Record<string, readonly string[]>>;
@@ -123,9 +124,10 @@ describe('translate()', () => {
   }
 
   it('is quick on a long hostile input', () => {
-    const started = performance.now();
-    translate('platform.'.repeat(20_000));
-    translate('a-'.repeat(50_000) + 'platform.io');
-    assert.ok(performance.now() - started < 1_000);
+    const tookMs = processorMs(() => {
+      translate('platform.'.repeat(20_000));
+      translate('a-'.repeat(50_000) + 'platform.io');
+    });
+    assert.ok(tookMs < 2_000);
   });
 });

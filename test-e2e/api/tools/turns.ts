@@ -12,6 +12,7 @@ export const TURN_MS = 50;
 const MEASURE_MS = 20;
 const METER = new URL('../../support/turn-meter.js', import.meta.url);
 const LOOK_EVERY_MS = 5;
+const ATTEMPTS = 3;
 
 /** How much slower this machine is, at most tenfold: by some work of the kind that servers do, the best of five. */
 function slowness(): number {
@@ -56,14 +57,31 @@ export class MeasuredServer {
     }
   }
 
-  /** Asserts that no turn has been too long while something was done. */
-  async during<T>(doing: () => Promise<T>): Promise<T> {
+  /**
+   * Asserts that no turn is too long while something is done. A turn that is long by chance (garbage was collected, another
+   * program emptied the processor's caches) is not so each time: the best of three counts.
+   */
+  async during<T>(doing: (attempt: number) => Promise<T>): Promise<T> {
+    const seen: string[] = [];
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { done, longest, bound } = await this.#measured(() => doing(attempt));
+      if (longest < bound) return done;
+      seen.push(`${longest} ms of ${bound}`);
+    }
+    return assert.fail(seen.join(', '));
+  }
+
+  /** The same for what can be done once only: chance has to have room in the bound, which is twice as high. */
+  async once<T>(doing: () => Promise<T>): Promise<T> {
+    const { done, longest, bound } = await this.#measured(doing);
+    assert.ok(longest < 2 * bound, `${longest} ms of ${2 * bound}`);
+    return done;
+  }
+
+  async #measured<T>(doing: () => Promise<T>): Promise<{ done: T; longest: number; bound: number }> {
     await this.longestMs();
     const done = await doing();
-    const longest = await this.longestMs();
-    const bound = TURN_MS * slowness();
-    assert.ok(longest < bound, `${longest} ms of ${bound}`);
-    return done;
+    return { done, longest: await this.longestMs(), bound: TURN_MS * slowness() };
   }
 
   close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Attributes } from '../authorizer.js';
 import { CompiledRole, questionOf } from './compiled-role.js';
 import { covers, rulesOf, type PolicyRule } from './rules.js';
 import { ask, askPath, on, rule } from './testing/rbac-scene.js';
+import { processorMs } from '../../../machinery/testing/processor-time.js';
 
 type Case = readonly [why: string, rule: PolicyRule, asked: Attributes];
 
@@ -98,12 +99,14 @@ describe('CompiledRole', () => {
   });
 
   it('takes a rule for each of thousands of names', () => {
-    const rules = Array.from({ length: 5_000 }, (_, i) => on('get', 'secrets', `s-${i}`));
+    const rules = Array.from({ length: 20_000 }, (_, i) => on('get', 'secrets', `s-${i}`));
     const role = new CompiledRole(rules);
-    const started = performance.now();
-    for (let i = 0; i < 1_000; i++) role.allows(questionOf(ask('get', 'secrets', 'a', 'no')));
-    assert.ok(performance.now() - started < 100);
-    assert.equal(role.allows(questionOf(ask('get', 'secrets', 'a', 's-4999'))), true);
+    const question = questionOf(ask('get', 'secrets', 'a', 'no'));
+    const tookMs = processorMs(() => {
+      for (let i = 0; i < 20_000; i++) role.allows(question);
+    });
+    assert.ok(tookMs < 500); // going through the rules would be seconds
+    assert.equal(role.allows(questionOf(ask('get', 'secrets', 'a', 's-19999'))), true);
   });
 
   it('is no larger than its text when its members multiply', () => {
