@@ -59,6 +59,13 @@ export default {
     layer('apiserver', 'machinery', 'storage', 'client'),
     ...rooms('apiserver', API_SERVER),
     {
+      // Catches a plugin, an authenticator or an operation without its line in a table.
+      name: 'forgotten',
+      severity: 'error',
+      from: { path: '/main\\.ts$' },
+      to: { path: '^services/apiserver/.+/', pathNot: FOR_TESTS, reachable: false },
+    },
+    {
       // Of modules as they are loaded: imports of types alone make no cycle.
       name: 'no-cycle',
       severity: 'error',

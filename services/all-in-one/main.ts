@@ -23,14 +23,14 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   });
 }
 
-/** What the table cannot say. */
-function check({ options }: ParsedFlags<typeof UP_FLAGS>): void {
-  checkOptions(options);
+/** Checks what the table cannot say. */
+function check({ options }: ParsedFlags<typeof UP_FLAGS>): readonly string[] {
+  const warnings = checkOptions(options);
   const { tlsCertFile, tlsKeyFile, tlsSans } = UP_FLAGS;
   if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
     throw new FlagError(`--${tlsCertFile.flag} and --${tlsKeyFile.flag} go together`);
   }
   const wrong = options.tlsSans.find((name) => !isHost(name));
-  if (wrong === undefined) return;
+  if (wrong === undefined) return warnings;
   throw new FlagError(`Cannot parse --${tlsSans.flag}: ${JSON.stringify(wrong)} is neither a host name nor an address`);
 }

@@ -32,9 +32,9 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   });
 }
 
-/** What the table cannot say. Nothing is served in the clear, so certificate and key are needed. */
-function check({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): void {
-  checkOptions(options);
+/** Checks what the table cannot say. Nothing is served in the clear, so certificate and key are needed. */
+function check({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): readonly string[] {
+  const warnings = checkOptions(options);
   const { tlsCertFile, tlsKeyFile, certDir } = API_SERVER_FLAGS;
   if (options.tlsCertFile === '' && options.certDir === '') {
     throw new FlagError(`--${tlsCertFile.flag} or --${certDir.flag} is needed`);
@@ -46,4 +46,5 @@ function check({ options }: ParsedFlags<typeof API_SERVER_FLAGS>): void {
   if (options.serviceAccountSigningKeyFile !== '' && options.serviceAccountIssuer.length === 0) {
     throw new FlagError(`--${key.flag} needs --${issuer.flag}`);
   }
+  return warnings;
 }

@@ -1,36 +1,39 @@
+import { qualified } from '../../machinery/meta/status.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.js';
 
-/** The plugins in their order, sorted by operation beforehand so that a write visits only those it concerns. */
+/** The plugins in their order. A write visits only those that handle its operation on its resource. */
 export class AdmissionChain {
-  readonly #mutating = new Map<AdmissionOperation, AdmissionPlugin[]>();
-  readonly #validating = new Map<AdmissionOperation, AdmissionPlugin[]>();
+  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #handling = new WeakMap<ResourceDeclaration, Map<AdmissionOperation, readonly AdmissionPlugin[]>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
-    for (const plugin of plugins) {
-      for (const operation of plugin.operations) {
-        if (plugin.mutate !== undefined) push(this.#mutating, operation, plugin);
-        if (plugin.validate !== undefined) push(this.#validating, operation, plugin);
-      }
-    }
+    this.#plugins = plugins;
   }
 
   /** @throws {StatusError} of the first plugin that refuses */
   async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#mutating.get(request.operation) ?? []) await plugin.mutate?.(request);
+    for (const plugin of this.#handlingOf(request)) await plugin.mutate?.(request);
   }
 
   /** @throws {StatusError} of the first plugin that refuses */
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#validating.get(request.operation) ?? []) await plugin.validate?.(request);
+    for (const plugin of this.#handlingOf(request)) await plugin.validate?.(request);
   }
-}
 
-function push(
-  table: Map<AdmissionOperation, AdmissionPlugin[]>,
-  key: AdmissionOperation,
-  plugin: AdmissionPlugin,
-): void {
-  const plugins = table.get(key);
-  if (plugins === undefined) table.set(key, [plugin]);
-  else plugins.push(plugin);
+  /** Found once for each resource and operation. */
+  #handlingOf({ resource, operation }: AdmissionRequest): readonly AdmissionPlugin[] {
+    let byOperation = this.#handling.get(resource);
+    if (byOperation === undefined)
+      this.#handling.set(resource, (byOperation = new Map<AdmissionOperation, readonly AdmissionPlugin[]>()));
+    let plugins = byOperation.get(operation);
+    if (plugins === undefined) {
+      const name = qualified(resource);
+      plugins = this.#plugins.filter(
+        ({ operations, resources }) => operations.includes(operation) && (resources?.includes(name) ?? true),
+      );
+      byOperation.set(operation, plugins);
+    }
+    return plugins;
+  }
 }

@@ -21,8 +21,10 @@ export interface AdmissionRequest {
 
 /** Throws a StatusError to refuse. All `mutate` of the chain run before the first `validate`. */
 export interface AdmissionPlugin {
-  readonly name: string;
+  /** Operations that it handles. */
   readonly operations: readonly AdmissionOperation[];
+  /** Resources that it handles, with their sub-resources, as `pods` and `roles.<group>`. Absent: all. */
+  readonly resources?: readonly string[];
   mutate?(request: AdmissionRequest): Promise<void> | void;
   validate?(request: AdmissionRequest): Promise<void> | void;
 }

@@ -1,89 +1,103 @@
+import { openPlugins, type Plugin } from '../../machinery/plugins/plugins.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
+import type { Reader } from '../registry/reader.js';
+import type { ResourceTable } from '../registry/resources.js';
 import { bearer } from './bearer.js';
 import { bootstrapTokens } from './bootstrap-tokens.js';
 import { Authorities } from './certificates/authorities.js';
 import { clientCertificates } from './certificates/client-certificate.js';
 import { PeerCertificates } from './certificates/peer.js';
 import { requestHeaders } from './certificates/request-header.js';
-import { audiencesOf } from './service-accounts/audiences.js';
-import type { IssuerDocuments } from './service-accounts/issuer-documents.js';
-import { openServiceAccounts, type StoredObjects } from './service-accounts/open.js';
+import type { VerifyingKey } from './jwt/signatures.js';
+import { audiencesOf, issuerDocuments, type IssuerDocuments } from './service-accounts/issuer-documents.js';
+import { verifyingKeys } from './service-accounts/key-files.js';
+import { serviceAccountTokens } from './service-accounts/service-account-tokens.js';
 import { tokenFile } from './token-file.js';
 import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, TokenAuthenticator } from './authenticator.js';
 import { webSocketProtocol } from './web-socket-protocol.js';
 
+export interface AuthenticationDeps {
+  readonly vocabulary: Vocabulary;
+  readonly resources: ResourceTable;
+  readonly reader: Reader;
+  readonly log: Log;
+  readonly metrics: WebhookMetrics;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
+}
+
+/** Dependencies of what knows bearer tokens. */
+export interface TokenDeps extends AuthenticationDeps {
+  /** Public keys that tokens of service accounts are verified with. */
+  readonly keys: readonly VerifyingKey[];
+}
+
+/** Dependencies of what looks at requests. */
+export interface RequestDeps extends AuthenticationDeps {
+  readonly tokens: TokenReviewer;
+}
+
+/**
+ * Authenticators of bearer tokens, in the order in which they are asked, for requests and for reviews alike: cheap ones
+ * first, those that ask other services last. Those that most servers do not have are loaded when they are wanted.
+ */
+export const TOKEN_AUTHENTICATORS: readonly Plugin<ApiServerOptions, TokenDeps, TokenAuthenticator>[] = [
+  { name: 'service-account', open: serviceAccountTokens },
+  { name: 'token-file', flag: 'tokenAuthFile', open: (o) => tokenFile(o.tokenAuthFile) },
+  { name: 'bootstrap-token', flag: 'enableBootstrapTokenAuth', open: (_, d) => bootstrapTokens(d) },
+  { name: 'oidc', flag: 'oidcIssuerUrl', open: async (o, d) => (await import('./oidc/open-oidc.js')).openOidc(o, d) },
+  {
+    name: 'webhook',
+    flag: 'tokenWebhookConfigFile',
+    open: async (o, d) => (await import('./webhook/token-webhook.js')).openTokenWebhook(o, d),
+  },
+];
+
+/** Authenticators of requests, in the order in which they are asked. */
+export const AUTHENTICATORS: readonly Plugin<ApiServerOptions, RequestDeps, Authenticator>[] = [
+  // A proxy comes before the clients whose requests it sends on: its own certificate may be good for a user, too.
+  {
+    name: 'request-header',
+    flag: 'requestHeaderClientCaFile',
+    open: (o, d) => requestHeaders(o, peersOf(o.requestHeaderClientCaFile, d)),
+  },
+  { name: 'client-certificate', flag: 'clientCaFile', open: (o, d) => clientCertificates(peersOf(o.clientCaFile, d)) },
+  { name: 'bearer', open: (_, { tokens }) => bearer(tokens) },
+  {
+    name: 'web-socket-protocol',
+    open: (_, { tokens, vocabulary }) => webSocketProtocol(tokens, vocabulary.protocols.bearerPrefix),
+  },
+];
+
+const peersOf = (caFile: string, { log, signal }: AuthenticationDeps): PeerCertificates =>
+  new PeerCertificates(new Authorities(caFile, log, signal));
+
 export interface Authentication {
   /** In the order in which they are asked. */
   readonly authenticators: readonly Authenticator[];
-  /** Those for bearer tokens, for reviews as well. */
-  readonly tokens: TokenReviewer;
-  /** What others need to check tokens of service accounts by themselves; undefined: this server has none of it. */
+  /** The authenticators of bearer tokens, for reviews as well. */
+  readonly tokenReviewer: TokenReviewer;
+  /** For those who check tokens of service accounts by themselves; undefined: this server verifies or issues none. */
   readonly issuerDocuments: IssuerDocuments | undefined;
 }
 
-export interface AuthenticationParts {
-  readonly log: Log;
-  /** Ends with the server. */
-  readonly signal: AbortSignal;
-  readonly core: StoredObjects;
-  readonly metrics: WebhookMetrics;
-}
-
-/** Everybody who knows a client, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export async function openAuthentication(o: ApiServerOptions, d: AuthenticationParts): Promise<Authentication> {
-  const serviceAccounts = openServiceAccounts(o, d.core);
-  const outside = [...(await idTokens(o, d)), ...(await askedServices(o, d))];
-  // Cheap ones first, for a request with a token asks them all until one knows it: what has no dots is no account's.
-  const known = [...serviceAccounts.tokens, ...tokenAuthenticators(o, d), ...outside];
-  const tokens = new TokenReviewer(known, audiencesOf(o));
-  const fromBrowsers = webSocketProtocol(tokens, d.core.vocabulary.protocols.bearerPrefix);
-  const authenticators = [...certificateAuthenticators(o, d), bearer(tokens), fromBrowsers];
-  return { authenticators, tokens, issuerDocuments: serviceAccounts.documents };
-}
-
-/** A proxy comes before the clients whose requests it passes on: its own certificate may be good for a user, too. */
-function certificateAuthenticators(o: ApiServerOptions, { log, signal }: AuthenticationParts): Authenticator[] {
-  const peers = (file: string): PeerCertificates => new PeerCertificates(new Authorities(file, log, signal));
-  const proxies =
-    o.requestHeaderClientCaFile === ''
-      ? []
-      : [
-          requestHeaders({
-            peers: peers(o.requestHeaderClientCaFile),
-            allowedNames: o.requestHeaderAllowedNames,
-            usernameHeaders: o.requestHeaderUsernameHeaders,
-            groupHeaders: o.requestHeaderGroupHeaders,
-            extraHeaderPrefixes: o.requestHeaderExtraHeadersPrefix,
-          }),
-        ];
-  return [...proxies, ...(o.clientCaFile === '' ? [] : [clientCertificates(peers(o.clientCaFile))])];
-}
-
-/** Tokens that are compared with what is written somewhere. */
-function tokenAuthenticators(o: ApiServerOptions, { core }: AuthenticationParts): TokenAuthenticator[] {
-  const secrets = core.resources.stored('', 'secrets');
-  return [
-    ...(o.tokenAuthFile === '' ? [] : [tokenFile(o.tokenAuthFile)]),
-    ...(o.enableBootstrapTokenAuth && secrets !== undefined ? [bootstrapTokens({ ...core, secrets })] : []),
-  ];
-}
-
-/** Those who ask others come last. Loaded only here: most servers have no such service. */
-async function askedServices(o: ApiServerOptions, { core, ...d }: AuthenticationParts): Promise<TokenAuthenticator[]> {
-  if (o.tokenWebhookConfigFile === '') return [];
-  const { openTokenWebhook } = await import('./webhook/open.js');
-  return [openTokenWebhook(o, { ...d, vocabulary: core.vocabulary })];
-}
-
-/** Loaded only here: most servers trust no such provider. */
-async function idTokens(
+/** @throws {Error} In one line, for files that cannot be used. */
+export async function openAuthentication(
   o: ApiServerOptions,
-  { core, log, signal }: AuthenticationParts,
-): Promise<readonly TokenAuthenticator[]> {
-  if (o.oidcIssuerUrl === '') return [];
-  const { openOidc } = await import('./oidc/open-oidc.js');
-  return [openOidc(o, { log, signal, userAgent: core.vocabulary.serverName })];
+  d: AuthenticationDeps,
+  tables = { requests: AUTHENTICATORS, tokens: TOKEN_AUTHENTICATORS },
+): Promise<Authentication> {
+  const keys = verifyingKeys(o);
+  const known = await openPlugins(tables.tokens, o, { ...d, keys });
+  const tokenReviewer = new TokenReviewer([...known.values()], audiencesOf(o));
+  const authenticators = await openPlugins(tables.requests, o, { ...d, tokens: tokenReviewer });
+  return {
+    authenticators: [...authenticators.values()],
+    tokenReviewer,
+    issuerDocuments: issuerDocuments({ issuer: o.serviceAccountIssuer[0], jwksUri: o.serviceAccountJwksUri, keys }),
+  };
 }

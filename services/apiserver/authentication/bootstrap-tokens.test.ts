@@ -32,7 +32,7 @@ describe('bootstrapTokens()', () => {
     });
   };
   const ask = (token = TOKEN, nowMs = NOW): Identity | undefined => {
-    const by = bootstrapTokens({ secrets: scene.stored('secrets'), vocabulary: WORDS, nowMs: () => nowMs });
+    const by = bootstrapTokens({ resources: scene.core.resources, vocabulary: WORDS, nowMs: () => nowMs });
     const answer = by.authenticateToken(token, []);
     assert.ok(!(answer instanceof Promise));
     return answer;
@@ -125,7 +125,7 @@ describe('bootstrapTokens()', () => {
 
   it('looks at the Secret as it is, and gives the same user as long as that does not change', async () => {
     await put();
-    const by = bootstrapTokens({ secrets: scene.stored('secrets'), vocabulary: WORDS, nowMs: () => NOW });
+    const by = bootstrapTokens({ resources: scene.core.resources, vocabulary: WORDS, nowMs: () => NOW });
     const first = by.authenticateToken(TOKEN, []);
     assert.equal(by.authenticateToken(TOKEN, []), first);
     await put({ 'usage-bootstrap-authentication': 'false' });

@@ -1,15 +1,15 @@
 import { canonicalTime } from '../../machinery/schema/times.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import type { StoredResource } from '../registry/resource.js';
-import { keyOf } from '../registry/resource.js';
+import { declaredResource, keyOf } from '../registry/resource.js';
+import type { ResourceTable } from '../registry/resources.js';
 import { deletedAtMs } from './service-accounts/objects.js';
 import { digestOf, sameDigest, secretParts, type SecretParts } from './service-accounts/secrets.js';
 import { TokenRefused } from './token-reviewer.js';
 import type { Identity, TokenAuthenticator } from './authenticator.js';
 
 export interface BootstrapTokenDeps {
-  readonly secrets: StoredResource;
+  readonly resources: Pick<ResourceTable, 'stored'>;
   readonly vocabulary: Pick<Vocabulary, 'namespaces' | 'secretTypes'>;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
@@ -33,7 +33,8 @@ interface Credential {
  * Tokens with which machines and programs come before they have anything better (spec 2, 5.5). Each is a Secret of the
  * system namespace; the watch cache alone is asked for it, as whoever asks is not known yet.
  */
-export function bootstrapTokens({ secrets, vocabulary, nowMs = Date.now }: BootstrapTokenDeps): TokenAuthenticator {
+export function bootstrapTokens({ resources, vocabulary, nowMs = Date.now }: BootstrapTokenDeps): TokenAuthenticator {
+  const secrets = declaredResource(resources, '', 'secrets');
   /** Each version of a Secret is decoded once. A text: why it gives nobody access. */
   const known = new WeakMap<CachedObject, Credential | string>();
   const credentialOf = (object: CachedObject, id: string): Credential | string => {

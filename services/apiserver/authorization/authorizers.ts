@@ -1,24 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { openPlugins, type Plugin } from '../../machinery/plugins/plugins.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { WebhookMetrics } from '../metrics/webhook-metrics.js';
+import type { AuthorizationMode } from '../options/authorization.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import type { ResourceTable } from '../registry/resources.js';
 import { abacAuthorizer } from './abac/abac-authorizer.js';
-import { parsePolicies, type Policy } from './abac/policies.js';
-import { alwaysAllow, alwaysDeny } from './always.js';
-import { openNodeAuthorizer } from './node/open.js';
+import { readPolicies } from './abac/policies.js';
+import { alwaysAllow, alwaysDeny, privilegedGroup } from './constant-authorizers.js';
+import type { Authorizer } from './authorizer.js';
+import { openNodeAuthorizer } from './node/node-authorizer.js';
 import type { AccessIndex } from './rbac/access-index.js';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.js';
-import { privilegedGroup } from './privileged.js';
-import type { Authorizer } from './authorizer.js';
 
-export interface Authorization {
-  /** In the order in which they are asked. */
-  readonly authorizers: readonly Authorizer[];
-}
-
-export interface AuthorizationDeps {
+export interface AuthorizersDeps {
   readonly vocabulary: Vocabulary;
   readonly resources: ResourceTable;
   /** Who has which roles; there whenever roles decide. */
@@ -29,26 +24,28 @@ export interface AuthorizationDeps {
   readonly signal: AbortSignal;
 }
 
-/** Everybody who decides, as the flags say. @throws {Error} In one line, for files that cannot be used. */
-export async function openAuthorization(o: ApiServerOptions, d: AuthorizationDeps): Promise<Authorization> {
-  const { vocabulary, resources, access } = d;
-  const modes = new Map<string, () => Authorizer | Promise<Authorizer>>([
-    ['AlwaysAllow', () => alwaysAllow],
-    ['AlwaysDeny', () => alwaysDeny],
-    ['ABAC', () => abacAuthorizer(readPolicies(o.authorizationPolicyFile, vocabulary))],
-    ['Node', () => openNodeAuthorizer(resources, vocabulary)],
-    ['RBAC', () => (access === undefined ? alwaysDeny : rbacAuthorizer(access, vocabulary.groups.rbac))],
-    ['Webhook', () => webhookOf(o, d)],
-  ]);
-  const named = await Promise.all(o.authorizationMode.map(async (mode) => (await modes.get(mode)?.()) ?? alwaysDeny));
-  return { authorizers: [privilegedGroup, ...named] };
-}
+type Entry = Plugin<ApiServerOptions, AuthorizersDeps, Authorizer> & { readonly name: AuthorizationMode };
 
-/** Loaded only here: most servers have no such service. */
-async function webhookOf(o: ApiServerOptions, { metrics, ...d }: AuthorizationDeps): Promise<Authorizer> {
-  const { openWebhookAuthorizer } = await import('./webhook/open.js');
-  return openWebhookAuthorizer(o, { ...d, metrics: metrics.authorization });
-}
+/** By mode. `--authorization-mode` gives the order in which they are asked. */
+export const AUTHORIZERS: readonly Entry[] = [
+  { name: 'AlwaysAllow', open: () => alwaysAllow },
+  { name: 'AlwaysDeny', open: () => alwaysDeny },
+  { name: 'ABAC', open: (o, d) => abacAuthorizer(readPolicies(o.authorizationPolicyFile, d.vocabulary)) },
+  { name: 'Node', open: (_, d) => openNodeAuthorizer(d) },
+  { name: 'RBAC', open: (_, { access, vocabulary }) => access && rbacAuthorizer(access, vocabulary.groups.rbac) },
+  {
+    name: 'Webhook', // loaded when it is wanted: most servers ask no such service
+    open: async (o, d) => (await import('./webhook/webhook-authorizer.js')).openWebhookAuthorizer(o, d),
+  },
+];
 
-const readPolicies = (file: string, { groups }: Vocabulary): readonly Policy[] =>
-  parsePolicies(readFileSync(file, 'utf8'), file, `${groups.abac}/v1beta1`);
+/** In the order in which they are asked. @throws {Error} In one line, for files that cannot be used. */
+export async function openAuthorizers(o: ApiServerOptions, d: AuthorizersDeps): Promise<readonly Authorizer[]> {
+  const byMode = new Map(AUTHORIZERS.map((entry) => [entry.name as string, entry]));
+  const wanted = o.authorizationMode.map((mode) => {
+    const entry = byMode.get(mode);
+    if (entry === undefined) throw new Error(`There is no authorizer for the mode ${mode}`);
+    return entry;
+  });
+  return [privilegedGroup, ...(await openPlugins(wanted, o, d)).values()];
+}

@@ -4,7 +4,7 @@ import type { ResourceCache } from '../cache/resource-cache.js';
 import type { FlowControlMetrics } from '../metrics/flow-control-metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import type { ResourceRequest, Stage } from '../request/request.js';
-import type { StoredResource } from '../registry/resource.js';
+import { declaredResource, type StoredResource } from '../registry/resource.js';
 import type { ResourceTable } from '../registry/resources.js';
 import { FlowControl } from './flow-control.js';
 import { inflightLimits } from './inflight.js';
@@ -23,9 +23,7 @@ export function flowResource(
   { groups }: Vocabulary,
   name: 'flowschemas' | 'prioritylevelconfigurations',
 ): StoredResource {
-  const stored = resources.stored(groups.flowcontrol, name);
-  if (stored === undefined) throw new Error(`No declaration of ${name}.${groups.flowcontrol}`);
-  return stored;
+  return declaredResource(resources, groups.flowcontrol, name);
 }
 
 /** Bounds how many requests run at once, as the flags say. */

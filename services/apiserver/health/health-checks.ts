@@ -2,11 +2,9 @@ export const HEALTH_ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
 export type HealthEndpoint = (typeof HEALTH_ENDPOINTS)[number];
 
 export interface HealthCheck {
-  /** May have slashes: `poststarthook/bootstrap`. */
-  readonly name: string;
   /** Where it counts. */
   readonly endpoints: readonly HealthEndpoint[];
-  /** Only told: the endpoint passes though it fails. */
+  /** The answer shows that it fails, and the endpoint passes nevertheless. */
   readonly advisory?: true;
   /** Throwing is failing. `signal` fires when the answer is no longer waited for. */
   readonly check: (signal: AbortSignal) => boolean | Promise<boolean>;
@@ -20,6 +18,9 @@ export interface HealthOptions {
   /** Milliseconds, rising. */
   readonly now?: () => number;
 }
+
+/** A check with its name, which may have slashes: `poststarthook/bootstrap`. */
+type Named = HealthCheck & { readonly name: string };
 
 /** The outcome of one check, in the order in which checks were added. */
 export interface HealthOutcome {
@@ -37,24 +38,29 @@ export interface HealthReport {
 const DEFAULT_TIMEOUT_MS = 5_000;
 const START_CHECKS = 'poststarthook/';
 
-/** What decides whether the server is healthy, live or ready. `ping` is always among them. */
+/** Decide whether the server is healthy, live or ready. `ping` is always among them. */
 export class HealthChecks {
-  readonly #checks: HealthCheck[] = [];
+  readonly #checks: Named[] = [];
   /** A check that is under way is shared: however many ask, a store that hangs is asked once. */
-  readonly #running = new Map<HealthCheck, Promise<boolean>>();
+  readonly #running = new Map<Named, Promise<boolean>>();
   readonly #timeoutMs: number;
   readonly #now: () => number;
   readonly #graceEnds: number;
 
-  constructor({ livezGracePeriodMs, timeoutMs = DEFAULT_TIMEOUT_MS, now = () => performance.now() }: HealthOptions) {
+  /** @param checks By name. */
+  constructor(
+    { livezGracePeriodMs, timeoutMs = DEFAULT_TIMEOUT_MS, now = () => performance.now() }: HealthOptions,
+    checks: ReadonlyMap<string, HealthCheck> = new Map(),
+  ) {
     this.#timeoutMs = timeoutMs;
     this.#now = now;
     this.#graceEnds = now() + livezGracePeriodMs;
     this.add({ name: 'ping', endpoints: HEALTH_ENDPOINTS, check: () => true });
+    for (const [name, check] of checks) this.add({ name, ...check });
   }
 
   /** @throws {Error} when there is a check of that name */
-  add(check: HealthCheck): void {
+  add(check: Named): void {
     if (this.#checks.some((c) => c.name === check.name)) throw new Error(`Two health checks are called ${check.name}`);
     this.#checks.push(check);
   }
@@ -93,11 +99,11 @@ export class HealthChecks {
     return check === undefined ? undefined : this.#holds(check, endpoint);
   }
 
-  #of(endpoint: HealthEndpoint): readonly HealthCheck[] {
+  #of(endpoint: HealthEndpoint): readonly Named[] {
     return this.#checks.filter((c) => c.endpoints.includes(endpoint));
   }
 
-  async #holds(check: HealthCheck, endpoint: HealthEndpoint): Promise<boolean> {
+  async #holds(check: Named, endpoint: HealthEndpoint): Promise<boolean> {
     const starting = endpoint === 'livez' && check.name.startsWith(START_CHECKS);
     if (starting && this.#now() < this.#graceEnds) return true;
     const known = this.#running.get(check);

@@ -1,12 +1,7 @@
 import type { FlagTable } from '../../machinery/flags/flags.js';
 
-/** Plugins that are there, and whether they run where nothing is said; NodeRestriction does with the mode Node. */
-export const ADMISSION_PLUGINS = ['NamespaceLifecycle', 'NodeRestriction'] as const;
-
-export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
-
-/** Plugins that servers of this API have (spec 2, 4.4) and this one has not yet: what they would do is not done. */
-const MISSING_PLUGINS = [
+/** Plugins that servers of this API have (spec 2, 4.4). Any of them may be disabled, whether it is there or not. */
+export const ADMISSION_PLUGIN_NAMES = [
   'AlwaysAdmit',
   'AlwaysDeny',
   'AlwaysPullImages',
@@ -27,6 +22,8 @@ const MISSING_PLUGINS = [
   'MutatingAdmissionWebhook',
   'NamespaceAutoProvision',
   'NamespaceExists',
+  'NamespaceLifecycle',
+  'NodeRestriction',
   'OwnerReferencesPermissionEnforcement',
   'PersistentVolumeClaimResize',
   'PersistentVolumeLabel',
@@ -45,32 +42,18 @@ const MISSING_PLUGINS = [
   'ValidatingAdmissionWebhook',
 ] as const;
 
-/** What is looked at, changed and refused between authorization and the store (spec 2, 4.4). */
+/** Which admission plugins run (spec 2, 4.4). Names are checked where the plugins are. */
 export const ADMISSION_FLAGS = {
   enableAdmissionPlugins: {
     flag: 'enable-admission-plugins',
     type: 'list',
     metavar: 'NAME,...',
-    choices: ADMISSION_PLUGINS,
     help: 'plugins to run besides those that run where nothing is said, in whatever order',
   },
   disableAdmissionPlugins: {
     flag: 'disable-admission-plugins',
     type: 'list',
     metavar: 'NAME,...',
-    choices: [...ADMISSION_PLUGINS, ...MISSING_PLUGINS],
     help: 'plugins not to run, even when they are enabled; may name some that are not there yet',
   },
 } as const satisfies FlagTable;
-
-export interface AdmissionOptions {
-  readonly enableAdmissionPlugins: readonly string[];
-  readonly disableAdmissionPlugins: readonly string[];
-  readonly authorizationMode: readonly string[];
-}
-
-/** Whether a plugin runs: what disables it wins. */
-export function runsPlugin(o: AdmissionOptions, name: AdmissionPluginName): boolean {
-  if (o.disableAdmissionPlugins.includes(name)) return false;
-  return name !== 'NodeRestriction' || o.authorizationMode.includes('Node') || o.enableAdmissionPlugins.includes(name);
-}

@@ -2,6 +2,8 @@ import type { FlagTable } from '../../machinery/flags/flags.js';
 
 export const AUTHORIZATION_MODES = ['Node', 'ABAC', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const;
 
+export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
+
 /** Who may do what (spec 2, 5.9). */
 export const AUTHORIZATION_FLAGS = {
   authorizationMode: {

@@ -19,13 +19,14 @@ const WRONG_FLAGS = 2;
  * Reads the flags. `--help` is answered on stdout and a command line that cannot be used with one line on stderr; both
  * end the process.
  *
- * @param check Looks at what the table cannot say, e.g. flags that need each other; throws a FlagError.
+ * @param check Looks at what the table cannot say, e.g. flags that need each other. It returns warnings, or throws a
+ * FlagError.
  */
 export function commandLine<T extends FlagTable>(
   { program }: ProcessDeps,
   table: T,
   argv: readonly string[],
-  check: (parsed: ParsedFlags<T>) => void,
+  check: (parsed: ParsedFlags<T>) => readonly string[],
 ): ParsedFlags<T> | Ended {
   if (argv.includes('--help') || argv.includes('-h')) {
     process.stdout.write(helpText(`${program} [flags]`, table));
@@ -33,8 +34,7 @@ export function commandLine<T extends FlagTable>(
   }
   try {
     const parsed = parseFlags(table, argv);
-    check(parsed);
-    return parsed;
+    return { ...parsed, warnings: [...parsed.warnings, ...check(parsed)] };
   } catch (err) {
     if (!(err instanceof FlagError)) throw err;
     tell(`${program}: ${err.message}`);

@@ -15,3 +15,14 @@ export interface StoredResource {
 /** The key of an object. */
 export const keyOf = (stored: StoredResource, namespace: string, name: string): string =>
   stored.hub.namespaced ? `${stored.cache.keys.prefix}${namespace}/${name}` : `${stored.cache.keys.prefix}${name}`;
+
+/** A built-in resource that the server itself works with. @throws {Error} when none is declared */
+export function declaredResource(
+  resources: { stored(group: string, resource: string): StoredResource | undefined },
+  group: string,
+  resource: string,
+): StoredResource {
+  const stored = resources.stored(group, resource);
+  if (stored === undefined) throw new Error(`No declaration of ${group === '' ? resource : `${resource}.${group}`}`);
+  return stored;
+}

@@ -1,14 +1,10 @@
 import Koa from 'koa';
-import { AdmissionChain } from '../admission/chain.js';
-import { nodeRestriction } from '../admission/plugins/node-restriction/plugin.js';
-import { namespaceLifecycle } from '../admission/plugins/namespace-lifecycle.js';
+import { openAdmission } from '../admission/admission-plugins.js';
 import type { Audit } from '../audit/audit.js';
 import { openAuthentication } from '../authentication/authenticators.js';
-import { openAuthorization } from '../authorization/authorizers.js';
-import { rbacEscalation } from '../admission/plugins/escalation.js';
+import { openAuthorizers } from '../authorization/authorizers.js';
 import { whileStarting, type Settled } from '../authorization/starting.js';
 import { authorizeBy, decide } from '../authorization/stage.js';
-import type { Authorizer } from '../authorization/authorizer.js';
 import type { Core } from './core.js';
 import { pathRoutes } from '../discovery/routes.js';
 import { openFlowControl } from '../flowcontrol/open-flow-control.js';
@@ -16,10 +12,8 @@ import type { HealthChecks } from '../health/health-checks.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
-import { runsPlugin } from '../options/admission.js';
 import { stages } from './stages.js';
 import type { RequestState } from '../request/request.js';
-import { objectOf } from '../subresources/connect/objects.js';
 import { operationParts } from '../subresources/options.js';
 import { operations } from '../subresources/operation-table.js';
 import { Bodies } from '../verbs/decode-body.js';
@@ -49,16 +43,16 @@ export async function application(
 ): Promise<Koa<RequestState>> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const access = { ...d, metrics: metrics.webhooks };
-  const { authenticators, tokens: tokenReviewer, issuerDocuments } = await openAuthentication(o, { ...access, core });
+  const access = { ...core, ...d, metrics: metrics.webhooks };
+  const { authenticators, tokenReviewer, issuerDocuments } = await openAuthentication(o, access);
   const settled = settledOf(core);
-  const authorizers = [whileStarting(settled), ...(await openAuthorization(o, { ...access, ...core })).authorizers];
+  const authorizers = [whileStarting(settled), ...(await openAuthorizers(o, access))];
   const authorize = authorizeBy(authorizers, settled);
   const verbDeps = {
     ...core,
     authorize,
     watchMetrics: metrics.watches,
-    admission: admissionChain(o, core, authorizers),
+    admission: await openAdmission(o, { ...core, decide: (...asked) => decide(authorizers, ...asked) }),
     bodies: new Bodies({
       limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
       catalog: core.catalog,
@@ -120,34 +114,3 @@ const settledOf =
   ({ feed, state, access }: Core): Settled =>
   () =>
     feed.loaded && (access === undefined || state.policySettled);
-
-function admissionChain(o: ApiServerOptions, core: Core, authorizers: readonly Authorizer[]): AdmissionChain {
-  const { resources, reader, vocabulary, access } = core;
-  const namespaces = resources.stored('', 'namespaces');
-  if (namespaces === undefined) throw new Error('No declaration of namespaces');
-  return new AdmissionChain([
-    ...(runsPlugin(o, 'NamespaceLifecycle')
-      ? [
-          namespaceLifecycle({
-            vocabulary,
-            cachedPhase: (name) =>
-              namespaces.cache.newest(`${namespaces.cache.keys.prefix}${name}`)?.field('status.phase'),
-            storedPhase: async (name) => (await reader.getStored(namespaces, '', name)).field('status.phase'),
-          }),
-        ]
-      : []),
-    ...(runsPlugin(o, 'NodeRestriction')
-      ? [nodeRestriction({ vocabulary, present: (...which) => objectOf(core, ...which) })]
-      : []),
-    ...(access === undefined
-      ? []
-      : [
-          rbacEscalation({
-            group: vocabulary.groups.rbac,
-            index: access,
-            decide: (user, attributes) => decide(authorizers, user, attributes),
-            whenFresh: () => reader.whenFresh(),
-          }),
-        ]),
-  ]);
-}

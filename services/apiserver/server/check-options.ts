@@ -1,5 +1,6 @@
 import { FlagError } from '../../machinery/flags/flags.js';
 import { featureGates } from '../../machinery/features/feature-gates.js';
+import { checkAdmissionPlugins } from '../admission/admission-plugins.js';
 import { isHttps } from '../authentication/service-accounts/issuer-documents.js';
 import { showsDeprecated } from '../metrics/deprecated.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from '../options/flags.js';
@@ -8,8 +9,12 @@ import { checkAudit } from './check-audit.js';
 import { checkOidc } from './check-oidc.js';
 import { parseAddressRanges, parsePortRange } from '../registry/addresses/ranges.js';
 
-/** What the table of flags cannot say. Each part is read again where it is used. @throws {FlagError} */
-export function checkOptions(o: ApiServerOptions): void {
+/**
+ * Checks what the table of flags cannot say. Each part is read again where it is used.
+ *
+ * @returns Warnings, one line each. @throws {FlagError}
+ */
+export function checkOptions(o: ApiServerOptions): readonly string[] {
   featureGates(o.featureGates);
   showsDeprecated(o.showHiddenMetricsForVersion);
   parseAddressRanges(API_SERVER_FLAGS.serviceClusterIpRange.flag, o.serviceClusterIpRange);
@@ -19,6 +24,7 @@ export function checkOptions(o: ApiServerOptions): void {
   checkAudit(o);
   checkTokens(o);
   checkOidc(o);
+  return checkAdmissionPlugins(o);
 }
 
 const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer, serviceAccountJwksUri } = API_SERVER_FLAGS;

@@ -1,14 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isWanted, openPlugins } from '../../machinery/plugins/plugins.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import { application } from './application.js';
 import type { Audit, AuditDeps } from '../audit/audit.js';
+import { AUDIT_BACKENDS } from '../audit/backends/audit-backends.js';
 import { runInBackground } from './background.js';
 import { buildCore, type Core } from './core.js';
 import { platformEndpoints } from '../endpoints/open-endpoints.js';
 import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
-import type { HealthChecks } from '../health/health-checks.js';
-import { healthChecks } from './server-checks.js';
+import { HealthChecks } from '../health/health-checks.js';
+import { HEALTH_CHECKS } from './health-checks.js';
 import { listen, type Listener } from '../http/listener.js';
 import { mayBeWatchSocket } from '../http/watch-socket.js';
 import type { Log } from '../../machinery/log/log.js';
@@ -54,7 +56,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   try {
     const core = await buildCore(o, d.log, store, metrics, signal);
     audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
-    const health = healthChecks(o, core, store);
+    const health = new HealthChecks(o, await openPlugins(HEALTH_CHECKS, o, { ...core, store }));
     const app = await application(o, { ...d, signal, core, health, metrics, audit });
     const handle = app.callback();
     const listener = await listen(
@@ -85,7 +87,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
 
 /** Loaded only where it is wanted. */
 async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undefined> {
-  if (o.auditPolicyFile === '' && o.auditLogPath === '' && o.auditWebhookConfigFile === '') return undefined;
+  if (o.auditPolicyFile === '' && !AUDIT_BACKENDS.some((backend) => isWanted(o, backend))) return undefined;
   const { openAudit } = await import('../audit/audit.js');
   return openAudit(o, d);
 }

@@ -56,9 +56,11 @@ async function write(
     group: GROUP,
     index,
     decide: (who, attributes) => decide([rbacAuthorizer(index, GROUP)], who, attributes),
-    whenFresh: () => {
-      fresh = true;
-      return Promise.resolve();
+    reader: {
+      whenFresh: () => {
+        fresh = true;
+        return Promise.resolve();
+      },
     },
   });
   const object = stored(next);

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { forbidden, notFound } from '../../../machinery/meta/status.js';
+import { forbidden, notFound, qualified } from '../../../machinery/meta/status.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 import { PRIVILEGED_GROUP } from '../../request/users.js';
+import type { Reader } from '../../registry/reader.js';
 import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../../authorization/authorizer.js';
 import type { AccessIndex } from '../../authorization/rbac/access-index.js';
@@ -22,10 +23,9 @@ export interface EscalationDeps {
   /** The API group of roles. */
   readonly group: string;
   readonly index: AccessIndex;
-  /** Asks all who decide. */
+  /** Asks all authorizers. */
   readonly decide: (user: UserInfo, attributes: Attributes) => Promise<Decision> | Decision;
-  /** Resolves when the index is as new as the store was at the call. @throws {StatusError} Timeout */
-  readonly whenFresh: () => Promise<void>;
+  readonly reader: Pick<Reader, 'whenFresh'>;
 }
 
 /** Missing rights that a refusal lists. */
@@ -39,12 +39,11 @@ type Check = (d: EscalationDeps, request: AdmissionRequest, object: ApiObject) =
  * `escalate` and to `bind`.
  */
 export const rbacEscalation = (d: EscalationDeps): AdmissionPlugin => ({
-  name: 'RBACEscalation',
   operations: ['CREATE', 'UPDATE'],
+  resources: [...CHECKS.keys()].map((resource) => qualified({ group: d.group, resource })),
   validate: ({ resource, subresource, object, oldObject, user, ...rest }) => {
-    if (resource.group !== d.group || object === undefined) return undefined;
     const check = CHECKS.get(resource.resource);
-    if (check === undefined || user.groups.includes(PRIVILEGED_GROUP)) return undefined;
+    if (check === undefined || object === undefined || user.groups.includes(PRIVILEGED_GROUP)) return undefined;
     if (oldObject !== undefined && grantsTheSame(object, oldObject)) return undefined;
     return check(d, { resource, subresource, object, oldObject, user, ...rest }, object);
   },
@@ -73,7 +72,7 @@ async function checkRole(d: EscalationDeps, request: AdmissionRequest, object: A
   const { resource, namespace, user, oldObject } = request;
   // A new object has no name yet when rights are looked at, so only an unrestricted right to escalate counts.
   const name = request.operation === 'CREATE' ? '' : request.name;
-  await d.whenFresh();
+  await d.reader.whenFresh();
   if (await may(d, user, 'escalate', { resource: resource.resource, namespace, name })) return;
   const held = heldOf(d, user, namespace);
   refuseMissing(held, request, rulesOf(object));
@@ -87,7 +86,7 @@ async function checkBinding(d: EscalationDeps, request: AdmissionRequest, object
   const ref = roleRefOf(object, d.group, namespace);
   if (ref === undefined) return; // it grants nothing, and validation has refused it
   const resource = RESOURCES[ref.kind];
-  await d.whenFresh();
+  await d.reader.whenFresh();
   if (await may(d, user, 'bind', { resource, namespace, name: ref.name })) return;
   const rules = d.index.rules(ref, namespace);
   if (rules === undefined) throw notFound({ group: d.group, resource }, ref.name);

@@ -1,23 +1,32 @@
 import { StatusError } from '../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { CachedObject } from '../../cache/cached-object.js';
+import type { Reader } from '../../registry/reader.js';
+import { declaredResource, keyOf } from '../../registry/resource.js';
+import type { ResourceTable } from '../../registry/resources.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 
 export interface NamespaceLifecycleDeps {
   readonly vocabulary: Vocabulary;
-  /** A namespace's phase as the cache has it; undefined when it has none of that name. */
-  readonly cachedPhase: (name: string) => string | undefined;
-  /** The store's own word. @throws {StatusError} NotFound */
-  readonly storedPhase: (name: string) => Promise<string>;
+  readonly resources: Pick<ResourceTable, 'stored'>;
+  readonly reader: Pick<Reader, 'getStored'>;
 }
 
 /** Nothing is created in a namespace that is not there or on its way out; the first namespaces are never deleted. */
 export function namespaceLifecycle(d: NamespaceLifecycleDeps): AdmissionPlugin {
-  const { namespaces } = d.vocabulary;
+  const { namespaces, groups } = d.vocabulary;
   const immortal = new Set(['default', namespaces.system, namespaces.public]);
   return {
-    name: 'NamespaceLifecycle',
     operations: ['CREATE', 'DELETE'],
-    validate: (request) => (request.operation === 'CREATE' ? mayCreate(d, request) : mayDelete(immortal, request)),
+    validate: (request) => {
+      if (request.operation === 'DELETE') {
+        mayDelete(immortal, request);
+        return undefined;
+      }
+      // A review makes no object: it may ask about a namespace that is not there.
+      if (request.namespace === '' || request.resource.group === groups.authorization) return undefined;
+      return mayCreate(d, request);
+    },
   };
 }
 
@@ -28,24 +37,19 @@ function mayDelete(immortal: ReadonlySet<string>, { resource, name }: AdmissionR
   });
 }
 
-function mayCreate(d: NamespaceLifecycleDeps, request: AdmissionRequest): Promise<void> | void {
-  if (request.namespace === '' || isQuestion(d, request)) return undefined;
-  const phase = d.cachedPhase(request.namespace);
-  if (phase === undefined) return askStore(d, request); // another replica may have just made it
-  refuseTerminating(request, phase);
+/** The store is asked about a namespace that the cache does not have: another replica may have just made it. */
+function mayCreate({ resources, reader }: NamespaceLifecycleDeps, request: AdmissionRequest): Promise<void> | void {
+  const { namespace } = request;
+  const namespaces = declaredResource(resources, '', 'namespaces');
+  const cached = namespaces.cache.newest(keyOf(namespaces, '', namespace));
+  if (cached === undefined) return reader.getStored(namespaces, '', namespace).then((it) => mayHold(it, request));
+  mayHold(cached, request);
   return undefined;
 }
 
-/** Nothing comes to be: it may be asked what somebody could do in a namespace that is not there. */
-const isQuestion = ({ vocabulary }: NamespaceLifecycleDeps, { resource }: AdmissionRequest): boolean =>
-  resource.group === vocabulary.groups.authorization;
-
-async function askStore(d: NamespaceLifecycleDeps, request: AdmissionRequest): Promise<void> {
-  refuseTerminating(request, await d.storedPhase(request.namespace));
-}
-
-function refuseTerminating({ resource, name, namespace }: AdmissionRequest, phase: string): void {
-  if (phase !== 'Terminating') return;
+/** @throws {StatusError} Forbidden, for a namespace that is on its way out */
+function mayHold(found: CachedObject, { resource, name, namespace }: AdmissionRequest): void {
+  if (found.field('status.phase') !== 'Terminating') return;
   const why = `because namespace ${namespace} is being terminated`;
   const what = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
   throw new StatusError(

@@ -38,3 +38,9 @@ export const ENCODER = 'encoder';
 
 /** Told of events that were lost, before anybody who waits for them goes on. */
 export type OnLost = (plugin: PluginName | typeof ENCODER, events: number, err: unknown) => void;
+
+/** The mode of a backend with which a request fails whose event cannot be written. */
+export const STRICT = 'blocking-strict';
+
+/** Longest that a stopping server waits for a backend. */
+export const CLOSE_MS = 10_000;

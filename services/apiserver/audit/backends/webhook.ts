@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RemoteError, type RemoteService } from '../../../client/remote/remote-service.js';
-import type { OnLost, Sink } from './backend.js';
+import { openRemoteService } from '../../../client/remote/open-remote-service.js';
+import type { ApiServerOptions } from '../../options/flags.js';
+import { auditVersion } from '../policy/read.js';
+import type { AuditBackendDeps } from './audit-backends.js';
+import { CLOSE_MS, STRICT, type AuditBackend, type OnLost, type Sink } from './backend.js';
+import { Batching } from './batching.js';
+import { blocking } from './blocking.js';
 
 export interface WebhookOptions {
   readonly service: RemoteService;
@@ -10,6 +16,31 @@ export interface WebhookOptions {
   readonly initialBackoffMs: number;
   /** Told of events that are no JSON. */
   readonly onLost: OnLost;
+}
+
+/** Longest that one request may take. */
+const TIMEOUT_MS = 30_000;
+
+/** @throws {Error} In one line, for a file that cannot be used. */
+export function openWebhookBackend(o: ApiServerOptions, { vocabulary, log, onLost }: AuditBackendDeps): AuditBackend {
+  const service = openRemoteService(o.auditWebhookConfigFile, {
+    timeoutMs: TIMEOUT_MS,
+    name: 'audit webhook',
+    log,
+    vocabulary,
+    wants: 'status',
+  });
+  const apiVersion = auditVersion(vocabulary);
+  const sink = new Webhook({ service, apiVersion, initialBackoffMs: o.auditWebhookInitialBackoffMs, onLost });
+  const bounds = { closeMs: CLOSE_MS, onLost, maxEvents: o.auditWebhookBatchMaxSize };
+  if (o.auditWebhookMode !== 'batch') return blocking(sink, { ...bounds, strict: o.auditWebhookMode === STRICT });
+  const throttle = { perSecond: o.auditWebhookBatchThrottleQps, burst: o.auditWebhookBatchThrottleBurst };
+  return new Batching(sink, {
+    ...bounds,
+    bufferSize: o.auditWebhookBatchBufferSize,
+    maxWaitMs: o.auditWebhookBatchMaxWaitMs,
+    ...(throttle.perSecond === 0 ? {} : { throttle }),
+  });
 }
 
 const ATTEMPTS = 4;

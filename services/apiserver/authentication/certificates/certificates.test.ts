@@ -30,13 +30,15 @@ describe('clientCertificates() and requestHeaders()', () => {
   before(async () => {
     scene = await startScene({
       authenticators: [
-        requestHeaders({
-          peers: peers('proxies.crt', proxies.cert),
-          allowedNames: ['front-proxy'],
-          usernameHeaders: ['X-Remote-User', 'X-Other-User'],
-          groupHeaders: ['X-Remote-Group'],
-          extraHeaderPrefixes: ['X-Remote-Extra-'],
-        }),
+        requestHeaders(
+          {
+            requestHeaderAllowedNames: ['front-proxy'],
+            requestHeaderUsernameHeaders: ['X-Remote-User', 'X-Other-User'],
+            requestHeaderGroupHeaders: ['X-Remote-Group'],
+            requestHeaderExtraHeadersPrefix: ['X-Remote-Extra-'],
+          },
+          peers('proxies.crt', proxies.cert),
+        ),
         clientCertificates(peers('clients.crt', clients.cert, otherClients.cert)),
       ],
       clientAuthorities: [clients.cert + otherClients.cert, proxies.cert],
@@ -141,13 +143,15 @@ describe('requestHeaders() before clientCertificates() of the same authority', (
       new PeerCertificates(new Authorities(join(dir, 'ca.crt'), log, stop.signal, 60_000));
     scene = await startScene({
       authenticators: [
-        requestHeaders({
-          peers: peers(),
-          allowedNames: ['front-proxy'],
-          usernameHeaders: ['X-Remote-User'],
-          groupHeaders: ['X-Remote-Group'],
-          extraHeaderPrefixes: ['X-Remote-Extra-'],
-        }),
+        requestHeaders(
+          {
+            requestHeaderAllowedNames: ['front-proxy'],
+            requestHeaderUsernameHeaders: ['X-Remote-User'],
+            requestHeaderGroupHeaders: ['X-Remote-Group'],
+            requestHeaderExtraHeadersPrefix: ['X-Remote-Extra-'],
+          },
+          peers(),
+        ),
         clientCertificates(peers()),
       ],
       clientAuthorities: [authority.cert],

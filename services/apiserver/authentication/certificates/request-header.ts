@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { headersOf, removeHeaders } from '../../http/headers.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import type { Context } from '../../request/request.js';
 import { addExtra } from '../extra.js';
 import { SpeakerRefused, type Authenticator, type Identity } from '../authenticator.js';
@@ -7,28 +8,28 @@ import { peerOf, type PeerCertificates } from './peer.js';
 import { subjectOf } from './subject.js';
 import { CertificateRefused } from './verify.js';
 
-export interface RequestHeaderOptions {
-  /** Certificates of the authorities of proxies. */
-  readonly peers: PeerCertificates;
-  /** Common names that a proxy may have; empty: any. */
-  readonly allowedNames: readonly string[];
-  /** In the order in which they are looked at; in any case. */
-  readonly usernameHeaders: readonly string[];
-  readonly groupHeaders: readonly string[];
-  readonly extraHeaderPrefixes: readonly string[];
-}
+/** Names of headers are in any case, those of users in the order in which they are looked at. */
+export type RequestHeaderOptions = Pick<
+  ApiServerOptions,
+  | 'requestHeaderAllowedNames'
+  | 'requestHeaderUsernameHeaders'
+  | 'requestHeaderGroupHeaders'
+  | 'requestHeaderExtraHeadersPrefix'
+>;
 
 /**
  * A proxy that has authenticated the client says in headers who it is (spec 2, 5.7). They count only from a connection
- * with a certificate of the proxies' authorities, and are taken off every request whoever sent them.
+ * with a certificate of the proxies' authorities, and are taken off every request.
+ *
+ * @param peers Certificates of the authorities of proxies.
  */
-export function requestHeaders(o: RequestHeaderOptions): Authenticator {
-  const names = o.usernameHeaders.map(lower);
-  const groups = new Set(o.groupHeaders.map(lower));
-  const prefixes = o.extraHeaderPrefixes.map(lower).filter((prefix) => prefix !== '');
+export function requestHeaders(o: RequestHeaderOptions, peers: PeerCertificates): Authenticator {
+  const names = o.requestHeaderUsernameHeaders.map(lower);
+  const groups = new Set(o.requestHeaderGroupHeaders.map(lower));
+  const prefixes = o.requestHeaderExtraHeadersPrefix.map(lower).filter((prefix) => prefix !== '');
   const isOurs = (name: string): boolean =>
     names.includes(name) || groups.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
-  const isProxy = proxyCheck(o.peers, new Set(o.allowedNames));
+  const isProxy = proxyCheck(peers, new Set(o.requestHeaderAllowedNames));
   return {
     name: 'request-header',
     authenticate: (ctx) => {

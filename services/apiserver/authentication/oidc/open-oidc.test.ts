@@ -55,7 +55,7 @@ describe('openOidc()', () => {
     const read = once(told, 'read', { signal: AbortSignal.timeout(10_000) });
     const log = { info: () => told.dispatchEvent(new Event('read')), warn: () => undefined };
     const { options } = parseFlags(AUTHENTICATION_FLAGS, argv);
-    const tokens = openOidc(options, { log, signal: stop.signal, userAgent: 'test' });
+    const tokens = openOidc(options, { log, signal: stop.signal, vocabulary: { serverName: 'test' } });
     await read;
     return tokens;
   }
@@ -77,7 +77,11 @@ describe('openOidc()', () => {
 
   it('refuses a file that holds no authorities, and one that is not there', () => {
     const { options } = parseFlags(AUTHENTICATION_FLAGS, ['--oidc-issuer-url=https://issuer.example']);
-    const parts = { log: { info: () => undefined, warn: () => undefined }, signal: stop.signal, userAgent: 'test' };
+    const parts = {
+      log: { info: () => undefined, warn: () => undefined },
+      signal: stop.signal,
+      vocabulary: { serverName: 'test' },
+    };
     for (const [file, message] of [
       [join(authority.directory, 'ca.key'), /Cannot use .*ca.key for the OpenID provider: holds no certificate$/],
       ['/nonexistent', /Cannot use \/nonexistent for the OpenID provider: ENOENT/],
@@ -101,7 +105,7 @@ describe('openOidc()', () => {
     };
     const argv = [`--oidc-issuer-url=${late.issuer}`, '--oidc-client-id=us', `--oidc-ca-file=${join(authority.directory, 'ca.crt')}`]; // prettier-ignore
     const { options } = parseFlags(AUTHENTICATION_FLAGS, argv);
-    const tokens = openOidc(options, { log, signal: stop.signal, userAgent: 'test' });
+    const tokens = openOidc(options, { log, signal: stop.signal, vocabulary: { serverName: 'test' } });
     const token = await key.sign({ iss: late.issuer, aud: 'us', sub: 'jane', exp: Math.floor(Date.now() / 1000) + 60 });
     await failed;
     await assert.rejects(ask(tokens, token), /not initialised/);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { parseBundle } from '../certificates/authorities.js';
 import type { TokenAuthenticator } from '../authenticator.js';
 import { IdTokens } from './id-tokens.js';
@@ -15,8 +16,7 @@ export interface OidcParts {
   readonly log: ProviderKeysDeps['log'];
   /** Ends with the server. */
   readonly signal: AbortSignal;
-  /** How this server calls itself to others. */
-  readonly userAgent: string;
+  readonly vocabulary: Pick<Vocabulary, 'serverName'>;
 }
 
 /**
@@ -24,11 +24,11 @@ export interface OidcParts {
  *
  * @throws {Error} In one line, when the authorities of its certificate cannot be used.
  */
-export function openOidc(o: OidcFlags, { log, signal, userAgent }: OidcParts): TokenAuthenticator {
+export function openOidc(o: OidcFlags, { log, signal, vocabulary }: OidcParts): TokenAuthenticator {
   const { oidcIssuerUrl: issuer, oidcCaFile: caFile } = o;
   if (caFile !== '') checkAuthorities(caFile);
   const algorithms = new Set(o.oidcSigningAlgs);
-  const provider = new OpenIdProvider({ issuer, caFile, algorithms, userAgent });
+  const provider = new OpenIdProvider({ issuer, caFile, algorithms, userAgent: vocabulary.serverName });
   signal.addEventListener('abort', () => provider.close(), { once: true });
   const keys = new ProviderKeys({ fetchKeys: (until) => provider.fetchKeys(until), log, signal });
   void keys.run();

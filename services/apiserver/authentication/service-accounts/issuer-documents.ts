@@ -18,9 +18,18 @@ export interface IssuerOptions {
 export const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 export const KEY_SET_PATH = '/openid/v1/jwks';
 
-/** undefined for an issuer that nobody could look up: only https URLs can be (section 2 there). */
+export interface AudienceOptions {
+  readonly apiAudiences: readonly string[];
+  readonly serviceAccountIssuer: readonly string[];
+}
+
+/** Audiences of tokens for this server. Former issuers count, as tokens that they issued for themselves live on. */
+export const audiencesOf = ({ apiAudiences, serviceAccountIssuer }: AudienceOptions): readonly string[] =>
+  apiAudiences.length === 0 ? serviceAccountIssuer : apiAudiences;
+
+/** undefined without keys, and for an issuer that cannot be looked up: only https URLs can be (section 2 there). */
 export function issuerDocuments({ issuer, jwksUri, keys }: IssuerOptions): IssuerDocuments | undefined {
-  if (issuer === undefined || !isHttps(issuer)) return undefined;
+  if (issuer === undefined || !isHttps(issuer) || keys.length === 0) return undefined;
   return {
     configuration: {
       issuer,

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
-import { keyOf, type StoredResource } from '../../registry/resource.js';
+import { declaredResource, keyOf, type StoredResource } from '../../registry/resource.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import type { Named, TokenClaims } from './claims.js';
 import { uidOf, type Reference } from './objects.js';
@@ -21,11 +21,7 @@ export type ReferencesOf = (claims: TokenClaims, digest: Buffer) => readonly Ref
 
 /** @throws {Error} When one of the resources is not declared. */
 export function referencesOf({ resources, vocabulary, lookup }: ReferencesDeps): ReferencesOf {
-  const resource = (name: string): StoredResource => {
-    const found = resources.stored('', name);
-    if (found === undefined) throw new Error(`No declaration of ${name}`);
-    return found;
-  };
+  const resource = (name: string): StoredResource => declaredResource(resources, '', name);
   const accounts = resource('serviceaccounts');
   const kinds = { pod: resource('pods'), secret: resource('secrets') };
   const holds = holder(vocabulary.secretTypes.serviceAccountToken);

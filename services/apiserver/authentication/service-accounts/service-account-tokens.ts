@@ -1,5 +1,6 @@
 import { getOwn } from '../../../machinery/meta/own.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import type { UserInfo } from '../../request/request.js';
 import { BoundedMap } from '../jwt/bounded-map.js';
 import { checkTimes } from '../jwt/claims.js';
@@ -141,6 +142,15 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return { user, audiences: both };
   }
 }
+
+/** undefined without a key to verify tokens with. */
+export const serviceAccountTokens = (
+  o: Pick<ApiServerOptions, 'serviceAccountIssuer' | 'serviceAccountLookup'>,
+  d: Omit<ServiceAccountTokenDeps, 'issuers' | 'lookup'>,
+): ServiceAccountTokens | undefined =>
+  d.keys.length === 0
+    ? undefined
+    : new ServiceAccountTokens({ ...d, issuers: o.serviceAccountIssuer, lookup: o.serviceAccountLookup });
 
 const badSignature = (): TokenRefused => new TokenRefused('No key of service account tokens has signed the token');
 

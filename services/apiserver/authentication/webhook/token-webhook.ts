@@ -1,7 +1,9 @@
 import type { Asker } from '../../http/turns.js';
-import type { TokenCacheMetrics } from '../../metrics/webhook-metrics.js';
+import type { TokenCacheMetrics, WebhookMetrics } from '../../metrics/webhook-metrics.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 import { ExpiringCache } from '../../webhook-reviews/expiring-cache.js';
+import { openReviewService, type OpenReviewService } from '../../webhook-reviews/open-review-service.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
 import { TokenRefused } from '../token-reviewer.js';
@@ -15,6 +17,22 @@ export interface TokenWebhookDeps {
   readonly metrics: TokenCacheMetrics;
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs?: () => number;
+}
+
+/** @throws {Error} In one line, for a file that cannot be used. */
+export function openTokenWebhook(
+  o: Pick<ApiServerOptions, 'tokenWebhookConfigFile' | 'tokenWebhookVersion' | 'tokenWebhookCacheTtlMs'>,
+  { metrics, ...d }: Pick<OpenReviewService, 'vocabulary' | 'log' | 'signal'> & { readonly metrics: WebhookMetrics },
+): TokenAuthenticator {
+  const service = openReviewService({
+    ...d,
+    file: o.tokenWebhookConfigFile,
+    name: 'authentication webhook',
+    kind: 'TokenReview',
+    apiVersion: `${d.vocabulary.groups.authentication}/${o.tokenWebhookVersion}`,
+    metrics: metrics.authentication,
+  });
+  return new TokenWebhook({ service, ttlMs: o.tokenWebhookCacheTtlMs, metrics: metrics.tokenCache });
 }
 
 /** What is remembered of a token: whose it is, or that it is nobody's. */

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../../../machinery/meta/own.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 
 /** One policy. Every member has to match; `*` matches anything, and what is not there matches nothing but itself. */
 export interface Policy {
@@ -20,6 +22,10 @@ const NOTHING: Policy = {
   nonResourcePath: '',
   readonly: false,
 };
+
+/** @throws {Error} In one line that names the file, for one that cannot be read or holds no policies. */
+export const readPolicies = (file: string, { groups }: Vocabulary): readonly Policy[] =>
+  parsePolicies(readFileSync(file, 'utf8'), file, `${groups.abac}/v1beta1`);
 
 /**
  * Reads policies, one JSON object a line (spec 2, 2.8). Empty lines, and those that begin with `#`, are none. Members that

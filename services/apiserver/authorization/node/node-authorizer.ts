@@ -1,9 +1,14 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { follow } from '../../cache/follow.js';
+import { declaredResource } from '../../registry/resource.js';
+import type { ResourceTable } from '../../registry/resources.js';
 import type { UserInfo } from '../../request/request.js';
+import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { CompiledRole, questionOf } from '../rbac/compiled-role.js';
-import type { PolicyRule } from '../rbac/rules.js';
+import { rulesOf, type PolicyRule } from '../rbac/rules.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision, type ResourceAttributes } from '../authorizer.js';
-import type { NodeGraph } from './graph.js';
+import { NodeGraph } from './graph.js';
 import { reference, type ReferencedKind } from './references.js';
 
 export const NODES_GROUP = 'system:nodes';
@@ -48,6 +53,28 @@ export function nodeAuthorizer({ graph, vocabulary, rules }: NodeAuthorizerDeps)
     }),
   };
 }
+
+/** The role whose rules say what every agent may do. No subject is bound to it: the authorizer reads it in the policy. */
+const ROLE = 'system:node';
+
+/** @param d Its resources' caches are followed from now on. */
+export function openNodeAuthorizer({ resources, vocabulary }: NodeAuthorizerParts): Authorizer {
+  const graph = new NodeGraph(vocabulary.annotations.mirrorPod);
+  const { pods, volumes, attachments } = graph.followers();
+  follow(declaredResource(resources, '', 'pods').cache, pods);
+  follow(declaredResource(resources, '', 'persistentvolumes').cache, volumes);
+  follow(declaredResource(resources, vocabulary.groups.storage, 'volumeattachments').cache, attachments);
+  return nodeAuthorizer({ graph, vocabulary, rules: () => rulesOf(roleOf(vocabulary)) });
+}
+
+export interface NodeAuthorizerParts {
+  readonly resources: ResourceTable;
+  readonly vocabulary: Vocabulary;
+}
+
+const roleOf = (vocabulary: Vocabulary): ApiObject | undefined =>
+  bootstrapPolicy(vocabulary).find(({ object }) => object.kind === 'ClusterRole' && object.metadata.name === ROLE)
+    ?.object;
 
 type Checks = Readonly<Record<string, Readonly<Record<string, Check>>>>;
 

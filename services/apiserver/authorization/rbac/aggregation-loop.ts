@@ -5,11 +5,10 @@ import type { CachedObject } from '../../cache/cached-object.js';
 import { runOnChanges } from '../../cache/changes.js';
 import type { ResourceCache } from '../../cache/resource-cache.js';
 import type { Log } from '../../../machinery/log/log.js';
-import type { StoredResource } from '../../registry/resource.js';
+import { declaredResource, type StoredResource } from '../../registry/resource.js';
 import type { ResourceTable } from '../../registry/resources.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from './aggregation.js';
-import { rbacResource } from './rbac-resources.js';
 import { memberOf, readObject, rulesOf } from './rules.js';
 
 export interface AggregationDeps {
@@ -52,7 +51,7 @@ class Aggregation {
 
   constructor(d: AggregationDeps) {
     this.#d = d;
-    this.#stored = rbacResource(d.resources, d.vocabulary.groups.rbac, 'clusterroles');
+    this.#stored = declaredResource(d.resources, d.vocabulary.groups.rbac, 'clusterroles');
   }
 
   get cache(): ResourceCache {

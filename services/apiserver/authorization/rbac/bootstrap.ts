@@ -5,7 +5,7 @@ import type { ResourceTable } from '../../registry/resources.js';
 import { settle } from '../../registry/settle.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { bootstrapPolicy, type PolicyObject } from './bootstrap-policy.js';
-import { rbacResource } from './rbac-resources.js';
+import { declaredResource } from '../../registry/resource.js';
 import { reconciled } from './reconcile.js';
 
 export interface PolicyDeps {
@@ -25,7 +25,7 @@ export async function reconcilePolicy(d: PolicyDeps): Promise<void> {
 }
 
 async function keep({ resources, writer, vocabulary }: PolicyDeps, wanted: PolicyObject): Promise<void> {
-  const stored = rbacResource(resources, vocabulary.groups.rbac, wanted.resource);
+  const stored = declaredResource(resources, vocabulary.groups.rbac, wanted.resource);
   const { object } = wanted;
   const judge = (current: CachedObject): WriteDecision => {
     const step = reconciled(current.parse() as ApiObject, object, vocabulary.annotations.rbacAutoupdate); // we encoded it

@@ -1,6 +1,9 @@
 import type { Asker } from '../../http/turns.js';
+import type { WebhookMetrics } from '../../metrics/webhook-metrics.js';
+import type { ApiServerOptions } from '../../options/flags.js';
 import type { UserInfo } from '../../request/request.js';
 import { ExpiringCache, type ExpiringCacheOptions } from '../../webhook-reviews/expiring-cache.js';
+import { openReviewService, type OpenReviewService } from '../../webhook-reviews/open-review-service.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
 import type { Attributes, Authorizer, Decision } from '../authorizer.js';
@@ -16,6 +19,34 @@ export interface WebhookAuthorizerDeps {
   readonly unauthorizedTtlMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs?: () => number;
+}
+
+/** @throws {Error} In one line, for a file that cannot be used. */
+export function openWebhookAuthorizer(
+  o: Pick<
+    ApiServerOptions,
+    | 'authorizationWebhookConfigFile'
+    | 'authorizationWebhookVersion'
+    | 'authorizationWebhookAuthorizedTtlMs'
+    | 'authorizationWebhookUnauthorizedTtlMs'
+  >,
+  { metrics, ...d }: Pick<OpenReviewService, 'vocabulary' | 'log' | 'signal'> & { readonly metrics: WebhookMetrics },
+): Authorizer {
+  const version = o.authorizationWebhookVersion;
+  const service = openReviewService({
+    ...d,
+    file: o.authorizationWebhookConfigFile,
+    name: 'authorization webhook',
+    kind: 'SubjectAccessReview',
+    apiVersion: `${d.vocabulary.groups.authorization}/${version}`,
+    metrics: metrics.authorization,
+  });
+  return new WebhookAuthorizer({
+    service,
+    groups: version === 'v1' ? 'groups' : 'group',
+    authorizedTtlMs: o.authorizationWebhookAuthorizedTtlMs,
+    unauthorizedTtlMs: o.authorizationWebhookUnauthorizedTtlMs,
+  });
 }
 
 const MAX_ENTRIES = 8_192;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Catalog, ResourceDeclaration } from '../../../machinery/types/declarations.js';
-import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/audiences.js';
+import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/issuer-documents.js';
 import { tokenSigner, type TokenSigner } from './signer.js';
 
 /** What tokens of service accounts are made with. */

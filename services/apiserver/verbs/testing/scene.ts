@@ -131,7 +131,6 @@ export class VerbScene {
     app.silent = true;
     const admission = new AdmissionChain([
       {
-        name: 'Test',
         operations: ['CREATE', 'UPDATE', 'DELETE'],
         mutate: (request) => this.plugin.mutate(request),
         validate: (request) => this.plugin.validate(request),

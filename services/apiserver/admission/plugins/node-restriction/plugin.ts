@@ -1,3 +1,4 @@
+import { qualified } from '../../../../machinery/meta/status.js';
 import { nodeOf } from '../../../authorization/node/node-authorizer.js';
 import type { AdmissionPlugin } from '../../plugin.js';
 import { claimStatus } from './claims.js';
@@ -15,25 +16,25 @@ import { quoted, refused, type Check, type NodeRestrictionDeps } from './agent-r
 export function nodeRestriction(d: NodeRestrictionDeps): AdmissionPlugin {
   const checks = checksOf(d);
   return {
-    name: 'NodeRestriction',
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
+    resources: [...checks.keys()],
     // After all that could still change an object: what is stored is what is looked at.
     validate: (request) => {
       const node = nodeOf(request.user);
       if (node === undefined) return undefined;
       if (node === '') throw refused(request, `could not determine node from user ${quoted(request.user.name)}`);
-      return checks.get(`${request.resource.group}/${request.resource.resource}`)?.(d, { node, request });
+      return checks.get(qualified(request.resource))?.(d, { node, request });
     },
   };
 }
 
-/** By `<group>/<resource>`. What is not here is for the authorizers alone. */
+/** By resource. The others are for the authorizers alone. */
 const checksOf = ({ vocabulary }: NodeRestrictionDeps): ReadonlyMap<string, Check> =>
   new Map<string, Check>([
-    ['/pods', (d, asked) => (asked.request.subresource === '' ? pods : podParts)(d, asked)],
-    ['/nodes', nodes(labelPolicy(vocabulary))],
-    ['/persistentvolumeclaims', claimStatus],
-    ['/serviceaccounts', tokens],
-    [`${vocabulary.groups.coordination}/leases`, ownLease],
-    [`${vocabulary.groups.storage}/csinodes`, ownCsiNode],
+    ['pods', (d, asked) => (asked.request.subresource === '' ? pods : podParts)(d, asked)],
+    ['nodes', nodes(labelPolicy(vocabulary))],
+    ['persistentvolumeclaims', claimStatus],
+    ['serviceaccounts', tokens],
+    [`leases.${vocabulary.groups.coordination}`, ownLease],
+    [`csinodes.${vocabulary.groups.storage}`, ownCsiNode],
   ]);

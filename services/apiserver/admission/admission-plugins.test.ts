@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { FlagError, parseFlags } from '../../machinery/flags/flags.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
+import { AUTHORIZATION_FLAGS } from '../options/authorization.js';
+import {
+  ADMISSION_PLUGINS,
+  checkAdmissionPlugins,
+  openAdmission,
+  runs,
+  type AdmissionDeps,
+  type AdmissionEntry,
+} from './admission-plugins.js';
+import type { AdmissionOperation, AdmissionRequest } from './plugin.js';
+
+const FLAGS = { ...ADMISSION_FLAGS, ...AUTHORIZATION_FLAGS };
+const optionsOf = (...argv: readonly string[]): Parameters<typeof runs>[0] => parseFlags(FLAGS, argv).options;
+
+describe('ADMISSION_PLUGINS', () => {
+  for (const [argv, lifecycle, restriction] of [
+    [[], true, true],
+    [['--authorization-mode=RBAC'], true, false],
+    [['--authorization-mode=RBAC', '--enable-admission-plugins=NodeRestriction'], true, true],
+    [['--disable-admission-plugins=NodeRestriction'], true, false],
+    [['--disable-admission-plugins=ServiceAccount,NamespaceLifecycle'], false, true],
+    [['--enable-admission-plugins=NamespaceLifecycle', '--disable-admission-plugins=NamespaceLifecycle'], false, true],
+  ] as const) {
+    it(`runs by ${argv.join(' ') || 'the defaults'}`, () => {
+      const running = ADMISSION_PLUGINS.filter((entry) => runs(optionsOf(...argv), entry)).map(({ name }) => name);
+      assert.deepEqual(
+        [running.includes('NamespaceLifecycle'), running.includes('NodeRestriction')],
+        [lifecycle, restriction],
+      );
+    });
+  }
+
+  for (const flag of [
+    '--enable-admission-plugins=Nope',
+    '--disable-admission-plugins=Nope',
+    '--enable-admission-plugins=LimitRanger',
+    '--enable-admission-plugins=RBACEscalation',
+    '--disable-admission-plugins=RBACEscalation',
+  ]) {
+    it(`refuses ${flag}`, () => assert.throws(() => checkAdmissionPlugins(optionsOf(flag)), FlagError));
+  }
+
+  it('lets plugins that are not there be disabled', () => {
+    const options = optionsOf('--disable-admission-plugins=LimitRanger,ServiceAccount');
+    assert.deepEqual(checkAdmissionPlugins(options), []);
+  });
+
+  it('has only names that flags may say, where flags turn a plugin on', () => {
+    const known = new Set<string>(ADMISSION_PLUGIN_NAMES);
+    const unknown = ADMISSION_PLUGINS.filter(({ name, byDefault }) => byDefault !== undefined && !known.has(name));
+    assert.deepEqual(unknown, []);
+  });
+});
+
+describe('A plugin that is added by one line', () => {
+  const seen: string[] = [];
+  const fixture: AdmissionEntry = {
+    name: 'Fixture',
+    byDefault: false,
+    deprecated: 'write no fixtures',
+    open: (_, { vocabulary }) => ({
+      operations: ['CREATE', 'DELETE'],
+      resources: ['pods', `roles.${vocabulary.groups.rbac}`],
+      mutate: ({ resource }) => void seen.push(`mutate ${resource.resource}`),
+      validate: ({ resource }) => void seen.push(`validate ${resource.resource}`),
+    }),
+  };
+  const enabled = optionsOf('--enable-admission-plugins=Fixture', '--disable-admission-plugins=NamespaceLifecycle');
+  const deps = { vocabulary: { groups: { rbac: 'rbac' } } } as AdmissionDeps; // all that the fixture looks at
+  const request = (group: string, resource: string, operation: AdmissionOperation = 'CREATE'): AdmissionRequest =>
+    ({ operation, resource: { group, resource } as ResourceDeclaration }) as AdmissionRequest;
+
+  beforeEach(() => void seen.splice(0));
+
+  it('is known to the flags, with a warning when it is deprecated', () => {
+    const table = [...ADMISSION_PLUGINS, fixture];
+    assert.deepEqual(checkAdmissionPlugins(enabled, table), [
+      '--enable-admission-plugins: Fixture is deprecated: write no fixtures',
+    ]);
+    assert.throws(() => checkAdmissionPlugins(optionsOf('--enable-admission-plugins=Fixtur'), table), /Fixture/);
+  });
+
+  it('sees what it handles, and nothing else', async () => {
+    const chain = await openAdmission(enabled, deps, [fixture]);
+    for (const one of [
+      request('', 'pods'),
+      request('rbac', 'roles', 'DELETE'),
+      request('', 'pods', 'UPDATE'),
+      request('', 'roles'),
+      request('rbac', 'pods'),
+    ]) {
+      await chain.mutate(one);
+      await chain.validate(one);
+    }
+    assert.deepEqual(seen, ['mutate pods', 'validate pods', 'mutate roles', 'validate roles']);
+  });
+
+  it('does nothing where it is not enabled', async () => {
+    const chain = await openAdmission(optionsOf(), deps, [fixture]);
+    await chain.validate(request('', 'pods'));
+    assert.deepEqual(seen, []);
+  });
+});

@@ -1,0 +1,98 @@
+import { FlagError } from '../../machinery/flags/flags.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import { openPlugins, type Plugin } from '../../machinery/plugins/plugins.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { Attributes, Decision } from '../authorization/authorizer.js';
+import type { AccessIndex } from '../authorization/rbac/access-index.js';
+import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
+import type { ApiServerOptions } from '../options/flags.js';
+import type { Reader } from '../registry/reader.js';
+import { declaredResource } from '../registry/resource.js';
+import type { ResourceTable } from '../registry/resources.js';
+import type { UserInfo } from '../request/request.js';
+import { AdmissionChain } from './chain.js';
+import type { AdmissionPlugin } from './plugin.js';
+import { rbacEscalation } from './plugins/escalation.js';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
+import { nodeRestriction } from './plugins/node-restriction/plugin.js';
+
+/** What plugins may read. Each takes what it needs. */
+export interface AdmissionDeps {
+  readonly vocabulary: Vocabulary;
+  /** With the watch caches. */
+  readonly resources: ResourceTable;
+  readonly reader: Reader;
+  /** Who has which roles; undefined where roles decide nothing. */
+  readonly access: AccessIndex | undefined;
+  /** Asks all authorizers. */
+  readonly decide: (user: UserInfo, attributes: Attributes) => Promise<Decision> | Decision;
+}
+
+type Options = Pick<ApiServerOptions, keyof typeof ADMISSION_FLAGS | 'authorizationMode'>;
+
+export interface AdmissionEntry extends Plugin<Options, AdmissionDeps, AdmissionPlugin> {
+  /** Whether the plugin runs where no flag names it. Absent: no flag does, and `open` decides alone. */
+  readonly byDefault?: boolean | ((o: Options) => boolean);
+  /** For a plugin that should not be enabled any more: what to do instead. */
+  readonly deprecated?: string;
+}
+
+/** Plugins in the order in which they see a request; those that change objects before those that look at the outcome. */
+export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
+  { name: 'NamespaceLifecycle', byDefault: true, open: (_, d) => namespaceLifecycle(d) },
+  {
+    name: 'NodeRestriction',
+    byDefault: ({ authorizationMode }) => authorizationMode.includes('Node'),
+    open: (_, d) => nodeRestriction({ ...d, present: (...which) => newest(d, ...which) }),
+  },
+  {
+    name: 'RBACEscalation',
+    open: (_, { access, vocabulary, decide, reader }) =>
+      access && rbacEscalation({ group: vocabulary.groups.rbac, index: access, decide, reader }),
+  },
+];
+
+/** The newest state of an object of the core group. @throws {StatusError} NotFound */
+async function newest(
+  { reader, resources }: AdmissionDeps,
+  resource: string,
+  namespace: string,
+  name: string,
+): Promise<ApiObject> {
+  const object = await reader.get(declaredResource(resources, '', resource), namespace, name);
+  return object.parse() as ApiObject; // we encoded it, and checked it against its type
+}
+
+/** Whether the flags let a plugin run: what disables it wins. */
+export function runs(o: Options, { name, byDefault }: Pick<AdmissionEntry, 'name' | 'byDefault'>): boolean {
+  if (byDefault === undefined) return true;
+  if (o.disableAdmissionPlugins.includes(name)) return false;
+  return o.enableAdmissionPlugins.includes(name) || (typeof byDefault === 'boolean' ? byDefault : byDefault(o));
+}
+
+/**
+ * Names of plugins that are not there may be disabled, not enabled.
+ *
+ * @returns One line for each deprecated plugin that a flag enables. @throws {FlagError}
+ */
+export function checkAdmissionPlugins(o: Options, table = ADMISSION_PLUGINS): readonly string[] {
+  const { enableAdmissionPlugins: enable, disableAdmissionPlugins: disable } = ADMISSION_FLAGS;
+  const there = table.filter(({ byDefault }) => byDefault !== undefined);
+  const names = there.map(({ name }) => name);
+  checkNames(enable.flag, o.enableAdmissionPlugins, names);
+  checkNames(disable.flag, o.disableAdmissionPlugins, [...new Set([...names, ...ADMISSION_PLUGIN_NAMES])]);
+  return there
+    .filter(({ name, deprecated }) => deprecated !== undefined && o.enableAdmissionPlugins.includes(name))
+    .map(({ name, deprecated }) => `--${enable.flag}: ${name} is deprecated: ${deprecated ?? ''}`);
+}
+
+function checkNames(flag: string, given: readonly string[], known: readonly string[]): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new FlagError(`Cannot parse --${flag}: ${JSON.stringify(unknown)} choose one of ${known.join(', ')}`);
+}
+
+export async function openAdmission(o: Options, d: AdmissionDeps, table = ADMISSION_PLUGINS): Promise<AdmissionChain> {
+  const wanted = table.filter((entry) => runs(o, entry));
+  return new AdmissionChain([...(await openPlugins(wanted, o, d)).values()]);
+}
