@@ -78,6 +78,5 @@ export default {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true, // reads the sources as they are, which sees imports of types and is four times as fast
     skipAnalysisNotInRules: true,
-    cache: { folder: '.cache/dependency-cruiser', strategy: 'content' },
   },
 };
