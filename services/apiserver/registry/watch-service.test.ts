@@ -6,6 +6,7 @@ import { ResourceCache } from '../cache/resource-cache.js';
 import { cached, FORM, LAYOUT, PREFIX, storedBytes } from '../cache/testing/objects.js';
 import { encodeFrame, type ChangeType } from '../cache/history.js';
 import { EVERYTHING, STORED_JSON, type FrameEncoder, type WatchSink } from '../cache/watchers.js';
+import { turns } from '../http/turns.js';
 import type { StoredResource } from './resource.js';
 import { WatchService, type WatchBegin, type WatchSession } from './watch-service.js';
 
@@ -106,6 +107,17 @@ describe('WatchService', () => {
       change('a', 12);
       cache.watchers.flush();
       assert.deepEqual(seen.events, ['ADDED a@8', 'ADDED b@9', 'ADDED c@11', 'MODIFIED a@12']);
+    });
+
+    it('gives its turn of the event loop back when it was closed while it waited for it', async () => {
+      const stint = await turns.begin({ signal: new AbortController().signal });
+      const [seen, session] = watch(state);
+      session.resume();
+      session.close();
+      stint.end();
+      await new Promise(setImmediate); // the turn that was waited for
+      await new Promise(setImmediate);
+      assert.deepEqual([seen.events, turns.free], [[], true]);
     });
 
     it('ends with the error when the state cannot be shown', () => {
