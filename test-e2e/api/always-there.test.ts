@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadCatalog } from '../../services/machinery/types/catalog.js';
-import type { ResourceDeclaration, TypeDeclaration } from '../../services/machinery/types/declarations.js';
-import { flattenedFields } from '../../services/machinery/types/flattened.js';
+import type { ResourceDeclaration } from '../../services/machinery/types/declarations.js';
+import type { Type } from '../../services/machinery/types/graph.js';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import { leastBody, leastName } from './tools/least.js';
 import { created, newNamespace, ok } from './tools/objects.js';
@@ -16,20 +16,17 @@ const catalog = loadCatalog(vocabulary('platform'));
 const STORED = catalog.resources.filter((r) => !r.virtual && r.servedByDefault && r.verbs.includes('create'));
 
 /** Paths of members that a value of a type should show and does not. */
-function missing(typeKey: string, value: unknown, path: string): string[] {
-  const type = catalog.types.get(typeKey);
-  if (type === undefined || !hasMembers(type) || typeof value !== 'object' || value === null) return [];
+function missing({ form, fields }: Type, value: unknown, path: string): string[] {
+  if (form !== 'struct' || typeof value !== 'object' || value === null) return [];
   const object = value as Readonly<Record<string, unknown>>;
-  return flattenedFields(catalog.types, type).flatMap((field) => {
-    const at = `${path}.${field.name}`;
-    const member = object[field.name];
-    if (member === undefined) return field.alwaysEmit === true ? [at] : [];
-    const inner = field.list === true || field.map === true ? Object.entries(member ?? {}) : [['', member] as const];
-    return inner.flatMap(([key, item]) => missing(field.type, item, key === '' ? at : `${at}[${key}]`));
+  return fields.flatMap(({ name, type, holds, declaration }) => {
+    const at = `${path}.${name}`;
+    const member = object[name];
+    if (member === undefined) return declaration.alwaysEmit === true ? [at] : [];
+    const inner = holds === 'one' ? [['', member] as const] : Object.entries(member ?? {});
+    return inner.flatMap(([key, item]) => missing(type, item, key === '' ? at : `${at}[${key}]`));
   });
 }
-const hasMembers = ({ scalar, listOf, jsonForm }: TypeDeclaration): boolean =>
-  scalar === undefined && listOf === undefined && jsonForm === undefined;
 
 const pathOf = (r: ResourceDeclaration, namespace: string): string =>
   `${r.group === '' ? '/api' : `/apis/${r.group}`}/${r.version}${r.namespaced ? `/namespaces/${namespace}` : ''}/${r.resource}`;
@@ -42,24 +39,24 @@ onServer('members that are always there', { store: 'embedded' }, (server: () => 
       const namespace = await newNamespace(client);
       const collection = pathOf(r, namespace);
       const made = created(await client.post(collection, { ...leastBody(r, namespace), metadata: { name } }));
-      assert.deepEqual(missing(r.type, made, ''), [], 'as it was made');
+      assert.deepEqual(missing(catalog.types.of(r.type), made, ''), [], 'as it was made');
       for (const version of STORED.filter((it) => it.resource === r.resource && it.storage.group === r.storage.group)) {
         const path = `${pathOf(version, namespace)}/${name}`;
         assert.deepEqual(
-          missing(version.type, ok(await client.get(path)), ''),
+          missing(catalog.types.of(version.type), ok(await client.get(path)), ''),
           [],
           `as ${version.group}/${version.version}`,
         );
         const changed = ok(await client.patch(path, { metadata: { labels: { a: version.version } } }));
         assert.deepEqual(
-          missing(version.type, changed, ''),
+          missing(catalog.types.of(version.type), changed, ''),
           [],
           `after a patch of ${version.group}/${version.version}`,
         );
         if (!version.subresources.some((s) => s.name === 'status')) continue;
         const patched = ok(await client.patch(`${path}/status`, { status: null, metadata: { labels: { b: 'c' } } }));
         assert.deepEqual(
-          missing(version.type, patched, ''),
+          missing(catalog.types.of(version.type), patched, ''),
           [],
           `after a patch of the status of ${version.group}/${version.version}`,
         );

@@ -22,8 +22,8 @@ interface Read {
 /** Reads a body as any other program can: with the published files. */
 function readBody(bytes: Buffer, typeKey: string): Read {
   const { kind, apiVersion, raw } = decodeEnvelope(bytes);
-  const json = { kind, apiVersion, ...(jsonFormOf(types, typeKey, read(messageName(typeKey), raw)) as object) };
-  return { kind, apiVersion, object: decodeObject(types, typeKey, json).value as Document };
+  const json = { kind, apiVersion, ...(jsonFormOf(types.of(typeKey), read(messageName(typeKey), raw)) as object) };
+  return { kind, apiVersion, object: decodeObject(types.of(typeKey), json).value as Document };
 }
 
 /** An event of a watch: its type and the body in it. */
@@ -50,7 +50,7 @@ for (const [words, media, group] of WORDS) {
 }
 
 /** What JSON said, in the same form. */
-const normal = (json: Document, typeKey: string): Document => decodeObject(types, typeKey, json).value as Document;
+const normal = (json: Document, typeKey: string): Document => decodeObject(types.of(typeKey), json).value as Document;
 
 const get = (server: TestServer, path: string, accept: string): Promise<BytesReply> =>
   askBytes(server.client, 'GET', path, { accept });

@@ -155,7 +155,7 @@ async function sendCompressed(ctx: Context, code: number, type: string, pieces: 
 
 /** A Status wrapped as Protobuf bodies are. */
 export const protobufStatus = (status: object): Buffer =>
-  encodeEnvelope('v1', 'Status', encodeProtobuf(META_TYPES, 'meta/v1.Status', status as JsonObject)); // plain data
+  encodeEnvelope('v1', 'Status', encodeProtobuf(META_TYPES.of('meta/v1.Status'), status as JsonObject)); // plain data
 
 /** What failures are told in when the client accepts nothing that we have. */
 const AS_JSON = { encoding: 'json', type: JSON_TYPE } as const;

@@ -1,6 +1,5 @@
-import type { TypeDeclaration } from '../../machinery/types/declarations.js';
 import type { Descriptions } from '../../machinery/types/descriptions.js';
-import { flattenedFields } from '../../machinery/types/flattened.js';
+import type { TypeGraph } from '../../machinery/types/graph.js';
 import type { Parameter } from './dialect.js';
 
 const query =
@@ -75,17 +74,13 @@ const TYPES: ReadonlyMap<string, Parameter['type']> = new Map(
 );
 
 /** The members of a type of options as a query has them, without those that a gate of a later release brings. */
-export function optionParameters(
-  types: ReadonlyMap<string, TypeDeclaration>,
-  descriptions: Descriptions,
-  key: string,
-): readonly Parameter[] {
-  const { fields = [] } = types.get(key) ?? {};
-  const own = fields.filter((f) => f.inline !== true && f.gate === undefined);
-  return flattenedFields(types, { fields: own }).map(({ name, type }) => ({
+export function optionParameters(types: TypeGraph, descriptions: Descriptions, key: string): readonly Parameter[] {
+  const { fields } = types.of(key);
+  const own = fields.filter(({ owner, declaration }) => owner.key === key && declaration.gate === undefined);
+  return own.map(({ name, type }) => ({
     name,
     in: 'query',
-    type: TYPES.get(type) ?? 'string',
+    type: TYPES.get(type.key) ?? 'string',
     description: descriptions.ofField(key, name) ?? '',
   }));
 }

@@ -1,4 +1,5 @@
 import type { FieldDeclaration, TypeDeclaration, UnionDeclaration } from '../../machinery/types/declarations.js';
+import type { Field, TypeGraph } from '../../machinery/types/graph.js';
 import type { Descriptions } from '../../machinery/types/descriptions.js';
 import { isReached } from '../../machinery/types/release.js';
 import type { GroupVersion } from '../../machinery/meta/gvk.js';
@@ -9,19 +10,13 @@ import { keyParts, modelNames } from './model-names.js';
 import type { StaticDefaults } from './static-defaults.js';
 
 export interface SchemaDeps {
-  readonly types: ReadonlyMap<string, TypeDeclaration>;
+  readonly types: TypeGraph;
   readonly descriptions: Descriptions;
   readonly defaults: StaticDefaults;
   readonly vocabulary: Vocabulary;
   readonly dialect: Dialect;
   /** Where kinds that belong to every group are kinds, too. */
   readonly groupVersions: readonly GroupVersion[];
-}
-
-/** A field, and the key of the type that declares it. */
-interface Member {
-  readonly field: FieldDeclaration;
-  readonly owner: string;
 }
 
 interface Primitive {
@@ -60,6 +55,7 @@ const OF_EVERY_GROUP: ReadonlySet<string> = new Set(['meta/v1.DeleteOptions', 'm
 /** Turns declarations into the models of one document: whatever is referred to is in it. */
 export class Schemas {
   readonly #d: SchemaDeps;
+  readonly #types: TypeGraph;
   readonly #nameOf: (key: string) => string;
   readonly #extend: Extend;
   /** Models by name, in the order in which they were first referred to. */
@@ -68,6 +64,7 @@ export class Schemas {
 
   constructor(d: SchemaDeps) {
     this.#d = d;
+    this.#types = d.types.with(OTHER_TYPES, []);
     this.#nameOf = modelNames(d.vocabulary);
     this.#extend = extensions(d.vocabulary);
   }
@@ -100,13 +97,14 @@ export class Schemas {
   }
 
   #form(key: string): Schema {
-    const declaration = typeOf(this.#d.types, key);
-    if (declaration === undefined) return { type: 'object' };
-    if (declaration.scalar !== undefined) return this.#scalar(key, declaration.scalar);
-    if (declaration.jsonForm !== undefined) return {}; // one of several forms
-    const members = this.#members(key, declaration);
-    const required = members.filter((m) => m.field.required === true).map((m) => m.field.name);
-    const properties = members.map((m): [string, Schema] => [m.field.name, this.#property(m, key)]);
+    const type = this.#types.get(key);
+    if (type === undefined) return { type: 'object' };
+    if (type.scalar !== undefined) return this.#scalar(key, type.scalar);
+    if (type.form === 'choice') return {}; // one of several forms
+    const { declaration } = type;
+    const fields = type.fields.filter((field) => !isReached(field.declaration.removedIn));
+    const required = fields.filter((field) => field.declaration.required === true).map(({ name }) => name);
+    const properties = fields.map((field): [string, Schema] => [field.name, this.#property(field, key)]);
     return {
       type: 'object',
       ...(required.length === 0 ? {} : { required: required.sort() }),
@@ -143,55 +141,46 @@ export class Schemas {
     }
   }
 
-  /** The members of the JSON object: those of inlined types are its own. */
-  #members(owner: string, { fields = [] }: TypeDeclaration): readonly Member[] {
-    return fields.flatMap((field) => {
-      if (field.jsonHidden === true || isReached(field.removedIn)) return [];
-      const inlined = field.inline === true ? this.#d.types.get(field.type) : undefined;
-      return inlined === undefined ? [{ field, owner }] : this.#members(field.type, inlined);
-    });
-  }
-
   /** @param within The type that the member is shown in; it may say more of it than the type it is inlined from. */
-  #property(member: Member, within: string): Schema {
+  #property(field: Field, within: string): Schema {
     const { dialect, descriptions } = this.#d;
-    const { field, owner } = member;
+    const { name, holds, owner, declaration } = field;
     const more = {
-      ...described(descriptions.ofField(within, field.name) ?? descriptions.ofField(owner, field.name)),
-      ...this.#markers(field),
+      ...described(descriptions.ofField(within, name) ?? descriptions.ofField(owner.key, name)),
+      ...this.#markers(declaration),
     };
-    const fallback = field.default ?? this.#d.defaults(owner, field.name);
-    if (field.list === true)
-      return dialect.withDefault({ type: 'array', items: this.#element(member), ...more }, fallback);
-    if (field.map === true)
-      return dialect.withDefault({ type: 'object', additionalProperties: this.#element(member), ...more }, fallback);
-    return dialect.withSiblings(this.#value(member, fallback, field.alwaysEmit === true), more);
-  }
-
-  /** One of a list's or map's. */
-  #element({ field, owner }: Member): Schema {
-    return this.#value({ field, owner }, undefined, true);
+    const fallback = declaration.default ?? this.#d.defaults(owner, name);
+    if (holds === 'one')
+      return dialect.withSiblings(this.#value(field, fallback, declaration.alwaysEmit === true), more);
+    const element = this.#value(field, undefined, true);
+    return dialect.withDefault(
+      holds === 'list'
+        ? { type: 'array', items: element, ...more }
+        : { type: 'object', additionalProperties: element, ...more },
+      fallback,
+    );
   }
 
   /**
+   * The value, or each in the list or map.
+   *
    * @param fallback What the value is when it was not given.
    * @param isWritten It is there in answers even when it is the zero of its type.
    */
-  #value({ field, owner }: Member, fallback: unknown, isWritten: boolean): Schema {
-    const { dialect, types } = this.#d;
-    const primitive = PRIMITIVES.get(field.type);
-    const mayLack = field.nullable === true && field.list !== true && field.map !== true;
+  #value(field: Field, fallback: unknown, isWritten: boolean): Schema {
+    const { dialect } = this.#d;
+    const { type, holds, declaration } = field;
+    const primitive = PRIMITIVES.get(type.key);
+    const mayLack = declaration.nullable === true && holds === 'one';
     if (primitive !== undefined) {
-      const allowed = field.enum === undefined ? {} : { enum: field.enum };
+      const allowed = declaration.enum === undefined ? {} : { enum: declaration.enum };
       const zero = isWritten && !mayLack ? primitive.zero : undefined;
       return dialect.withDefault({ ...primitive.schema, ...allowed }, fallback ?? zero);
     }
-    const key = field.type === 'rawJSON' ? rawModel(field, owner) : (SCALAR_MODELS.get(field.type) ?? field.type);
-    const named = typeOf(types, key);
-    if (named?.listOf !== undefined)
-      return { type: 'array', items: PRIMITIVES.get(named.listOf)?.schema ?? this.ref(named.listOf) };
-    const isStruct = named?.scalar === undefined && named?.jsonForm === undefined;
-    return dialect.withDefault(this.ref(key), fallback ?? (isStruct && !mayLack ? {} : undefined));
+    if (type.form === 'list')
+      return { type: 'array', items: PRIMITIVES.get(type.items.key)?.schema ?? this.ref(type.items.key) };
+    const key = type.key === 'rawJSON' ? rawModel(field) : (SCALAR_MODELS.get(type.key) ?? type.key);
+    return dialect.withDefault(this.ref(key), fallback ?? (type.form === 'struct' && !mayLack ? {} : undefined));
   }
 
   /** How clients merge the member. */
@@ -224,9 +213,6 @@ const OTHER_TYPES: ReadonlyMap<string, TypeDeclaration> = new Map([
   ],
 ]);
 
-const typeOf = (types: SchemaDeps['types'], key: string): TypeDeclaration | undefined =>
-  types.get(key) ?? OTHER_TYPES.get(key);
-
 const described = (description: string | undefined): Schema => (description === undefined ? {} : { description });
 
 /** Which member goes with which value of the discriminator. */
@@ -236,9 +222,9 @@ const unionOf = ({ discriminator, fields }: UnionDeclaration): Schema => ({
 });
 
 /** The model of a member that may hold any JSON. */
-function rawModel({ name }: FieldDeclaration, owner: string): string {
+function rawModel({ name, owner }: Field): string {
   if (name === 'fieldsV1') return 'meta/v1.FieldsV1';
-  const { group, version } = keyParts(owner);
+  const { group, version } = keyParts(owner.key);
   return group.startsWith('apiextensions.') ? `${group}/${version}.JSON` : 'runtime.RawExtension';
 }
 

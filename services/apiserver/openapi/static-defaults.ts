@@ -1,19 +1,16 @@
 import type { DefaultRule, RulesOf } from '../../machinery/defaulting/rules.js';
+import { facet, type Type } from '../../machinery/types/graph.js';
 
 /** What a member of a type is when it was not given, whatever else the object says; undefined where that depends. */
-export type StaticDefaults = (typeKey: string, field: string) => unknown;
+export type StaticDefaults = (type: Type, field: string) => unknown;
 
 /**
  * The constants among the rules of defaulting. Those about a member further down (`spec.replicas`) depend on what the
  * type stands in, and a schema cannot say that.
  */
 export function staticDefaults(rulesOf: RulesOf): StaticDefaults {
-  const known = new Map<string, ReadonlyMap<string, unknown>>();
-  return (key, field) => {
-    let values = known.get(key);
-    if (values === undefined) known.set(key, (values = constants(rulesOf(key))));
-    return values.get(field);
-  };
+  const constantsOf = facet(({ key }) => constants(rulesOf(key)));
+  return (type, field) => constantsOf(type).get(field);
 }
 
 /** Members that one rule is about, and no condition. A second rule is there because it depends. */

@@ -7,9 +7,9 @@ import { done } from '../../machinery/work/work.js';
 import { FieldOwnership, record, type FieldManager } from './field-ownership.js';
 import { prepareForCreate } from './prepare.js';
 import type { ServedResource } from './resources.js';
-import { servedAs, TYPES, words } from './testing/served.js';
+import { servedAs, words } from './testing/served.js';
 
-const ownership = new FieldOwnership(new Ownership(TYPES));
+const ownership = new FieldOwnership(new Ownership());
 const configMaps = servedAs('', 'v1', 'configmaps');
 const namespaces = servedAs('', 'v1', 'namespaces');
 const nodes = servedAs('', 'v1', 'nodes');

@@ -131,7 +131,7 @@ function writeOf(
   by: FieldManager,
 ): Write {
   return {
-    typeKey: served.declaration.type,
+    type: served.type,
     apiVersion: served.apiVersion,
     live: old === undefined ? undefined : served.fromStorage(old),
     managers,
@@ -142,7 +142,7 @@ function writeOf(
       const other = served.inVersion(apiVersion);
       if (other === undefined) return undefined;
       return {
-        typeKey: other.declaration.type,
+        type: other.type,
         live: old === undefined ? undefined : other.fromStorage(old),
         next: other.fromStorage(served.toStorage(next)),
       };

@@ -12,10 +12,10 @@ import { columnsOf } from '../table/columns.js';
 import { FieldOwnership } from './field-ownership.js';
 import { prepareForCreate, prepareForUpdate, stateSent, validateForCreate, validateForUpdate } from './prepare.js';
 import type { ServedResource } from './resources.js';
-import { servedAs, TYPES, words } from './testing/served.js';
+import { servedAs, words } from './testing/served.js';
 
 const catalog = loadCatalog(words);
-const ownership = new FieldOwnership(new Ownership(TYPES, words));
+const ownership = new FieldOwnership(new Ownership(words));
 const BY = { name: 'test', subresource: '' };
 const USER: UserInfo = { name: 'test', uid: '', groups: [], extra: {} };
 
@@ -73,12 +73,12 @@ function applyTo(served: ServedResource, old: ApiObject | undefined, config: unk
 
 /** Every form that an object is stored and shown in. */
 function show(served: ServedResource, object: ApiObject): void {
-  const { declaration, types } = served;
+  const { declaration, type } = served;
   const named = { ...object, metadata: { ...object.metadata, name: 'x' } };
   JSON.parse(encodeObject(named).toString());
   columnsOf(declaration.table).cells(object);
   const shown = served.fromStorage(structuredClone(named));
-  if (hasWireForm(types, declaration.type)) encodeProtobuf(types, declaration.type, shown as unknown as JsonObject); // JSON
+  if (hasWireForm(type)) encodeProtobuf(type, shown as unknown as JsonObject); // JSON
 }
 
 const BASE = { metadata: { name: 'x', namespace: 'default' } };

@@ -5,10 +5,11 @@ import type { Converter } from '../../machinery/conversion/converter.js';
 import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
 import { badRequest } from '../../machinery/meta/status.js';
-import { AlwaysShown } from '../../machinery/schema/always-shown.js';
+import { withAlwaysShown } from '../../machinery/schema/always-shown.js';
 import { done, type Work } from '../../machinery/work/work.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
 import type { Catalog, ResourceDeclaration, SelectableField } from '../../machinery/types/declarations.js';
+import type { Type } from '../../machinery/types/graph.js';
 import type { HistoryBudget } from '../cache/history.js';
 import type { SnapshotBudget } from '../cache/snapshots.js';
 import { ResourceCache } from '../cache/resource-cache.js';
@@ -31,8 +32,7 @@ export interface ServedResource {
   readonly apiVersion: string;
   /** Whether stored bytes are what this version shows. */
   readonly servesStorageVersion: boolean;
-  /** What its type is declared among. */
-  readonly types: Catalog['types'];
+  readonly type: Type;
   /**
    * Checks a parsed body, brings it into this version's shape and fills in the defaults.
    *
@@ -125,7 +125,7 @@ function storedResource(
     cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget, o.snapshots),
     strategy: o.strategyFor(hub),
     emptyStatus: () => {
-      const { value } = decodeObject(o.catalog.types, hub.type, { status: {} });
+      const { value } = decodeObject(o.catalog.types.of(hub.type), { status: {} });
       return (value as { readonly status?: object }).status ?? {};
     },
   };
@@ -163,13 +163,15 @@ function servedResource(
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
-  const always = new AlwaysShown(catalog.types);
   const convert = (object: ApiObject, from: ResourceDeclaration, to: ResourceDeclaration): ApiObject =>
-    from === to ? object : (always.in(to.type, converter.convert(object, from, to)) as ApiObject); // with members added
+    from === to
+      ? object
+      : (withAlwaysShown(catalog.types.of(to.type), converter.convert(object, from, to)) as ApiObject); // with members added
   const decoding: ServedResource['decoding'] = function* (body, fields) {
-    const object = decodeAs(catalog, declaration, apiVersion, body, fields);
+    const type = catalog.types.of(declaration.type);
+    const object = decodeAs(type, declaration, apiVersion, body, fields);
     yield;
-    defaulter.apply(declaration.type, object);
+    defaulter.apply(type, object);
     return object;
   };
   return {
@@ -177,7 +179,9 @@ function servedResource(
     stored,
     apiVersion,
     servesStorageVersion: declaration === hub,
-    types: catalog.types,
+    get type() {
+      return catalog.types.of(declaration.type);
+    },
     decode: (body, fields) => done(decoding(body, fields)),
     decoding,
     toStorage: (object) => convert(object, declaration, hub),
@@ -187,7 +191,7 @@ function servedResource(
 }
 
 function decodeAs(
-  catalog: Catalog,
+  type: Type,
   declaration: ResourceDeclaration,
   apiVersion: string,
   body: unknown,
@@ -205,7 +209,7 @@ function decodeAs(
   if (kind !== declaration.kind) {
     throw badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${declaration.kind})`);
   }
-  const { value, unknown } = decodeObject(catalog.types, declaration.type, body, { literals: fields.literals });
+  const { value, unknown } = decodeObject(type, body, { literals: fields.literals });
   fields.onUnknown?.(unknown);
   const object = value as Partial<ApiObject>;
   object.kind = declaration.kind;

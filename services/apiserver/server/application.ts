@@ -55,7 +55,6 @@ export async function application(
     admission: await openAdmission(o, { ...core, decide: (...asked) => decide(authorizers, ...asked) }),
     bodies: new Bodies({
       limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
-      catalog: core.catalog,
       protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
     }),
   };

@@ -86,7 +86,7 @@ export async function buildCore(
   const resources = new ResourceTable({
     catalog,
     converter: converter(catalog, vocabulary),
-    defaulter: new Defaulter(catalog.types, vocabulary),
+    defaulter: new Defaulter(vocabulary),
     keys,
     strategyFor: strategies({
       vocabulary,
@@ -122,7 +122,7 @@ export async function buildCore(
     resources,
     feed,
     reader,
-    ownership: new FieldOwnership(new Ownership(catalog.types, vocabulary)),
+    ownership: new FieldOwnership(new Ownership(vocabulary)),
     writer: new Writer({
       store,
       signal,

@@ -93,7 +93,7 @@ export async function answerKind(
       ? encodeEnvelope(
           apiVersion,
           kind,
-          encodeProtobuf(catalog.types, typeKey(group, version, kind), shown as unknown as JsonObject), // decoded JSON
+          encodeProtobuf(catalog.types.of(typeKey(group, version, kind)), shown as unknown as JsonObject), // decoded JSON
         )
       : Buffer.from(JSON.stringify(shown));
   await respondJson(ctx, code, body, type);

@@ -3,6 +3,7 @@ import { badRequest } from '../../machinery/meta/status.js';
 import { isJsonObject } from '../../machinery/meta/own.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
 import { typeKey } from '../../machinery/types/catalog.js';
+import type { Type } from '../../machinery/types/graph.js';
 import type { Context } from '../request/request.js';
 import type { VerbDeps } from '../verbs/types.js';
 import type { DecodeFields } from '../registry/resources.js';
@@ -26,10 +27,13 @@ export async function readKind(
 ): Promise<ApiObject> {
   const [usual] = kinds;
   const fields = new FieldValidation(ctx);
-  const parsed = await bodies.parsed(ctx, typeKey(usual.group, usual.version, usual.kind), fields);
+  const parsed = await bodies.parsed(ctx, typeOf(catalog.types, usual), fields);
   if (!isJsonObject(parsed)) throw badRequest(`The body must be an object of kind ${usual.kind}`);
   return decodeKind(catalog.types, parsed, kinds, fields);
 }
+
+const typeOf = (types: VerbDeps['catalog']['types'], { group, version, kind }: Kind): Type =>
+  types.of(typeKey(group, version, kind));
 
 /** The same for what was parsed already. @throws {StatusError} BadRequest */
 export function decodeKind(
@@ -45,7 +49,7 @@ export function decodeKind(
     const wanted = kinds.map((k) => `${apiVersionOf(k)} ${k.kind}`).join(' or ');
     throw badRequest(`expected ${wanted}, got ${JSON.stringify(`${String(apiVersion)} ${String(kind)}`)}`);
   }
-  const { value, unknown } = decodeObject(types, typeKey(found.group, found.version, found.kind), parsed, {
+  const { value, unknown } = decodeObject(typeOf(types, found), parsed, {
     literals: fields?.literals,
   });
   fields?.onUnknown?.(unknown);

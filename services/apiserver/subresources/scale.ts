@@ -93,7 +93,7 @@ const patch =
     viewForm(ctx);
     if (contentType(ctx) === APPLY) return apply(d, ctx, request);
     const fields = new FieldValidation(ctx);
-    const applyPatch = await readPatch(d, ctx, 'autoscaling/v1.Scale', fields);
+    const applyPatch = await readPatch(d, ctx, d.catalog.types.of('autoscaling/v1.Scale'), fields);
     const next = scaled(request, async (present) => {
       const patched = await applyPatch(present as unknown as Json);
       if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {

@@ -4,7 +4,7 @@ import { decodeEnvelope } from '../../machinery/codec/protobuf/envelope.js';
 import { refuseWide } from '../../machinery/codec/width.js';
 import type { ApiObject, ObjectMeta } from '../../machinery/meta/object.js';
 import { badRequest, StatusError } from '../../machinery/meta/status.js';
-import type { Catalog } from '../../machinery/types/declarations.js';
+import type { Type } from '../../machinery/types/graph.js';
 import { readBody, type BodyLimits } from '../http/body.js';
 import { turns, worked } from '../http/turns.js';
 import type { Context } from '../request/request.js';
@@ -30,7 +30,6 @@ type TextNotes = Pick<FieldValidation, 'duplicates' | 'literals'>;
 
 export interface BodyOptions {
   readonly limits: BodyLimits;
-  readonly catalog: Catalog;
   readonly protobufMediaTypes: readonly string[];
 }
 
@@ -62,13 +61,11 @@ export class SentObject {
 /** Reads bodies that hold objects, in every form that a client may send them in. */
 export class Bodies {
   readonly limits: BodyLimits;
-  readonly #catalog: Catalog;
   readonly #protobuf: ReadonlySet<string>;
   readonly #supported: readonly string[];
 
   constructor(o: BodyOptions) {
     this.limits = o.limits;
-    this.#catalog = o.catalog;
     this.#protobuf = new Set(o.protobufMediaTypes);
     this.#supported = [...BODY_DECODERS.keys(), ...o.protobufMediaTypes];
   }
@@ -76,13 +73,13 @@ export class Bodies {
   /**
    * The body as JSON would say it; undefined when there is none.
    *
-   * @param typeKey What a Protobuf body is a message of: unlike JSON it cannot be read without knowing.
+   * @param message What a Protobuf body is a message of: unlike JSON it cannot be read without knowing.
    * @param fields Takes what the text says beside its value.
    * @throws {StatusError} UnsupportedMediaType, BadRequest, RequestEntityTooLarge, Timeout
    */
-  async parsed(ctx: Context, typeKey: string, fields?: TextNotes): Promise<unknown> {
+  async parsed(ctx: Context, message: Type, fields?: TextNotes): Promise<unknown> {
     const type = contentType(ctx);
-    const decode = this.#protobuf.has(type) ? this.#fromProtobuf(typeKey) : BODY_DECODERS.get(type);
+    const decode = this.#protobuf.has(type) ? fromProtobuf(message) : BODY_DECODERS.get(type);
     const body = await readBody(ctx, this.limits);
     if (body.length === 0) return undefined;
     if (decode === undefined) throw unsupportedMediaType(type, this.#supported);
@@ -97,17 +94,17 @@ export class Bodies {
   /** An object in the body, in the served version's shape. @throws {StatusError} also when there is none */
   async object(ctx: Context, served: ServedResource): Promise<SentObject> {
     const fields = new FieldValidation(ctx);
-    const parsed = await this.parsed(ctx, served.declaration.type, fields);
+    const parsed = await this.parsed(ctx, served.type, fields);
     if (parsed === undefined) throw badRequest('The request has no body');
     const first = await worked(ctx.state, served.decoding(parsed, fields));
     return new SentObject(served, parsed, first, fields);
   }
-
-  #fromProtobuf(typeKey: string): (body: Buffer) => unknown {
-    return (body) => {
-      const { apiVersion, kind, raw } = decodeEnvelope(body);
-      const object = decodeProtobuf(this.#catalog.types, typeKey, raw);
-      return { ...object, ...(kind === '' ? {} : { kind }), ...(apiVersion === '' ? {} : { apiVersion }) };
-    };
-  }
 }
+
+const fromProtobuf =
+  (type: Type) =>
+  (body: Buffer): unknown => {
+    const { apiVersion, kind, raw } = decodeEnvelope(body);
+    const object = decodeProtobuf(type, raw);
+    return { ...object, ...(kind === '' ? {} : { kind }), ...(apiVersion === '' ? {} : { apiVersion }) };
+  };

@@ -1,4 +1,5 @@
 import { decodeObject } from '../../machinery/schema/decode.js';
+import { META_TYPES } from '../../machinery/types/meta-types.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, notFound } from '../../machinery/meta/status.js';
 import { admissionRequest } from '../admission/request.js';
@@ -55,10 +56,11 @@ export async function removeObject(
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */
-export async function readDeleteOptions(ctx: Context, { bodies, catalog }: VerbDeps): Promise<DeleteOptions> {
+export async function readDeleteOptions(ctx: Context, { bodies }: VerbDeps): Promise<DeleteOptions> {
   const dryRun = dryRunParameter(ctx.state.query);
+  const type = META_TYPES.of(OPTIONS_TYPE);
   const literals = new Map<string, string>();
-  const parsed = await bodies.parsed(ctx, OPTIONS_TYPE, { duplicates: undefined, literals });
+  const parsed = await bodies.parsed(ctx, type, { duplicates: undefined, literals });
   if (parsed === undefined) return deleteOptions(fromQuery(ctx.state.query), dryRun);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw badRequest('The body of a delete request must be a DeleteOptions object');
@@ -66,7 +68,7 @@ export async function readDeleteOptions(ctx: Context, { bodies, catalog }: VerbD
   const kind = (parsed as JsonObject)['kind'] ?? 'DeleteOptions';
   if (kind !== 'DeleteOptions')
     throw badRequest(`expected a DeleteOptions object in the body, got ${JSON.stringify(kind)}`);
-  const { value } = decodeObject(catalog.types, OPTIONS_TYPE, parsed, { literals });
+  const { value } = decodeObject(type, parsed, { literals });
   return deleteOptions(value as JsonObject, dryRun);
 }
 

@@ -5,7 +5,7 @@ import type { Json } from '../../machinery/meta/object.js';
 import { applyJsonPatch } from '../../machinery/patch/json-patch.js';
 import { applyMergePatch } from '../../machinery/patch/merge-patch.js';
 import { applyStrategicMergePatch } from '../../machinery/patch/strategic-merge.js';
-import type { Catalog } from '../../machinery/types/declarations.js';
+import type { Type } from '../../machinery/types/graph.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { badRequest, field, invalid, notFound } from '../../machinery/meta/status.js';
 import type { Work } from '../../machinery/work/work.js';
@@ -21,8 +21,8 @@ import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 import { write, type Write } from './write.js';
 
-/** @param typeKey The declared type of the document. */
-type ApplyPatch = (document: Json, patch: Json, types: Catalog['types'], typeKey: string) => Work<Json>;
+/** @param type Of the document. */
+type ApplyPatch = (document: Json, patch: Json, type: Type) => Work<Json>;
 
 /** Of these patches places are those of the object that comes of them; a strategic one may have `1.0` for an integer. */
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -43,7 +43,7 @@ export const patch =
     const dryRun = dryRunParameter(ctx.state.query);
     const by = fieldManager(deps, ctx, request, 'PatchOptions');
     const fields = new FieldValidation(ctx);
-    const patched = await readPatch(deps, ctx, served.declaration.type, fields);
+    const patched = await readPatch(deps, ctx, served.type, fields);
     const wanted: Write['wanted'] = async (present) => {
       if (present === undefined) throw notFound(served.stored.hub, request.name);
       const document = present.served() as unknown as Json;
@@ -62,35 +62,30 @@ export const patch =
  * @throws {StatusError} UnsupportedMediaType, Invalid, BadRequest, RequestEntityTooLarge
  */
 export async function readPatch(
-  { bodies, catalog, vocabulary }: VerbDeps,
+  { bodies, vocabulary }: VerbDeps,
   ctx: Context,
-  typeKey: string,
+  type: Type,
   { duplicates, literals }: FieldValidation,
 ): Promise<(document: Json) => Promise<Json>> {
-  const type = contentType(ctx);
-  const applyPatch = PATCHES.get(type);
-  if (applyPatch === undefined) throw unsupportedMediaType(type, PATCH_TYPES);
+  const mediaType = contentType(ctx);
+  const applyPatch = PATCHES.get(mediaType);
+  if (applyPatch === undefined) throw unsupportedMediaType(mediaType, PATCH_TYPES);
   refuseForce(ctx.state.query, vocabulary);
   const bytes = await readBody(ctx, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');
-  const parsed = decodeJson(bytes, undefined, duplicates, type === MERGE_PATCH ? literals : undefined);
+  const parsed = decodeJson(bytes, undefined, duplicates, mediaType === MERGE_PATCH ? literals : undefined);
   if (ctx.state.heavy === true) await turns.alone();
   if (!Array.isArray(parsed)) refuseWide(parsed, bytes.length); // a list of operations has a bound of its own
-  ctx.state.audit?.sent(bytes, type, parsed);
+  ctx.state.audit?.sent(bytes, mediaType, parsed);
   return async (document) => {
-    const patched = await worked(ctx.state, applyPatch(document, parsed, catalog.types, typeKey));
+    const patched = await worked(ctx.state, applyPatch(document, parsed, type));
     refuseWide(patched, Infinity); // many patches may make wide what was not
     return patched;
   };
 }
 
-function* strategicMergePatch(
-  document: Json,
-  patchDocument: Json,
-  types: Catalog['types'],
-  typeKey: string,
-): Work<Json> {
-  return applyStrategicMergePatch(types, typeKey, document, patchDocument);
+function* strategicMergePatch(document: Json, patchDocument: Json, type: Type): Work<Json> {
+  return applyStrategicMergePatch(type, document, patchDocument);
 }
 
 function* jsonPatch(document: Json, patchDocument: Json): Work<Json> {

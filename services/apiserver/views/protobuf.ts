@@ -37,23 +37,23 @@ interface Messages {
 
 /** Objects as they are. */
 export function objectsAsProtobuf(served: ServedResource): View {
-  const { declaration, apiVersion, types } = served;
-  const { kind, listKind, type } = declaration;
+  const { apiVersion, type } = served;
+  const { kind, listKind } = served.declaration;
   return viewOf({
     id: `protobuf ${apiVersion}`,
     apiVersion,
     kind,
     listKind,
     numbers: LIST_NUMBERS,
-    encode: (shown) => encodeProtobuf(types, type, inServedVersion(served, shown) as unknown as JsonObject), // decoded JSON
-    encodeMark: (metadata) => encodeProtobuf(types, type, { metadata }),
+    encode: (shown) => encodeProtobuf(type, inServedVersion(served, shown) as unknown as JsonObject), // decoded JSON
+    encodeMark: (metadata) => encodeProtobuf(type, { metadata }),
   });
 }
 
 const PARTIAL = 'meta/v1.PartialObjectMetadata';
 
 const PARTIAL_LIST = 'PartialObjectMetadataList';
-const partialMessage = (metadata: JsonObject): Buffer => encodeProtobuf(META_TYPES, PARTIAL, { metadata });
+const partialMessage = (metadata: JsonObject): Buffer => encodeProtobuf(META_TYPES.of(PARTIAL), { metadata });
 const partialNumbers = (apiVersion: string): ListNumbers =>
   apiVersion.endsWith('/v1beta1') ? LATE_METADATA_NUMBERS : LIST_NUMBERS;
 
@@ -74,7 +74,7 @@ export function metadataAsProtobuf(apiVersion: string): View {
 export function metadataListAsProtobuf(apiVersion: string, states: readonly ApiObject[]): Buffer {
   const numbers = partialNumbers(apiVersion);
   const items = states.flatMap(({ metadata }) => listItem(numbers, partialMessage(metadata as unknown as JsonObject))); // decoded JSON
-  return Buffer.concat(encodeList(META_TYPES, { apiVersion, kind: PARTIAL_LIST, metadata: {} }, items, numbers));
+  return Buffer.concat(encodeList({ apiVersion, kind: PARTIAL_LIST, metadata: {} }, items, numbers));
 }
 
 function viewOf(m: Messages): View {
@@ -118,5 +118,5 @@ async function listPieces(
     for (const part of listItem(numbers, message(object))) writer.bytes(part);
   };
   const items = await inSlices(page.objects(), encode, asker);
-  return encodeList(META_TYPES, { apiVersion, kind: listKind, metadata: listMeta(page) }, items, numbers);
+  return encodeList({ apiVersion, kind: listKind, metadata: listMeta(page) }, items, numbers);
 }

@@ -21,7 +21,7 @@ export interface Negotiated {
  * @throws {StatusError} NotAcceptable; BadRequest for a parameter of the view that is none
  */
 export function negotiateView(ctx: Context, served: ServedResource, of: Offer['of']): Negotiated {
-  const form = negotiateForm(ctx.get('Accept'), { of, protobuf: hasWireForm(served.types, served.declaration.type) });
+  const form = negotiateForm(ctx.get('Accept'), { of, protobuf: hasWireForm(served.type) });
   const include = form.view === 'table' ? includeObject(ctx.state.query) : 'Metadata';
   return { form, view: viewOf(served, form, include) };
 }

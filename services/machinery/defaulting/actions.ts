@@ -1,33 +1,26 @@
-import type { TypeDeclaration } from '../types/declarations.js';
-import { flattenedFields } from '../types/flattened.js';
+import type { Type } from '../types/graph.js';
 import { COMPUTATIONS } from './computations.js';
 import type { Members } from './members.js';
 import { copied, inOrder, isMembers, withEntries } from './members.js';
-import type { Path, Paths } from './paths.js';
-import { isUnset } from './paths.js';
+import { isUnset, memberOf, orderOfType, pathOf, type Path } from './paths.js';
 import type { DefaultRule, RulePath } from './rules.js';
 
 /** Applies one rule. True: the object itself has got a new member, at its end. */
 export type Action = (object: Members) => boolean;
 type Condition = (object: Members) => boolean;
 
-export interface ActionDeps {
-  readonly types: ReadonlyMap<string, TypeDeclaration>;
-  readonly paths: Paths;
-}
-
 /** @throws {Error} when the rule does not fit the type. */
-export function compileRule(deps: ActionDeps, typeKey: string, rule: DefaultRule): Action {
-  const conditions = conditionsOf(deps, typeKey, rule);
-  const action = rule.at === undefined ? actionAt(deps.paths, typeKey, rule) : inItems(deps.paths, typeKey, rule);
+export function compileRule(type: Type, rule: DefaultRule): Action {
+  const conditions = conditionsOf(type, rule);
+  const action = rule.at === undefined ? actionAt(type, rule) : inItems(type, rule);
   const [only, ...others] = conditions;
   if (only === undefined) return action;
   if (others.length === 0) return (object) => only(object) && action(object);
   return (object) => conditions.every((holds) => holds(object)) && action(object);
 }
 
-function conditionsOf({ types, paths }: ActionDeps, typeKey: string, rule: DefaultRule): readonly Condition[] {
-  const path = (from: RulePath): Path => paths.path(typeKey, from);
+function conditionsOf(type: Type, rule: DefaultRule): readonly Condition[] {
+  const path = (from: RulePath): Path => pathOf(type, from);
   const { when = {}, whenSet = [], whenUnset = [], whenNone } = rule;
   const conditions = Object.entries(when).map(([name, wanted]): Condition => {
     const { read } = path(name);
@@ -36,8 +29,10 @@ function conditionsOf({ types, paths }: ActionDeps, typeKey: string, rule: Defau
   });
   for (const { isSet } of whenSet.map(path)) conditions.push(isSet);
   for (const { isSet } of whenUnset.map(path)) conditions.push((object) => !isSet(object));
-  const union = whenNone === undefined ? undefined : types.get(whenNone);
-  if (union !== undefined) conditions.push(noneOf(flattenedFields(types, union).map(({ name }) => name)));
+  if (whenNone !== undefined) {
+    const members = type.fields.filter(({ owner }) => owner.key === whenNone);
+    conditions.push(noneOf(members.map(({ name }) => name)));
+  }
   return conditions;
 }
 
@@ -50,12 +45,12 @@ function noneOf(names: readonly string[]): Condition {
   };
 }
 
-function actionAt(paths: Paths, typeKey: string, rule: DefaultRule): Action {
-  const target = paths.path(typeKey, rule.path);
+function actionAt(type: Type, rule: DefaultRule): Action {
+  const target = pathOf(type, rule.path);
   const mayWrite: Condition = rule.always === true ? () => true : (object) => !target.isSet(object);
   if (rule.clear === true) return clear(target);
-  if (rule.fillFrom !== undefined) return fill(target, paths.path(typeKey, rule.fillFrom));
-  if (rule.from !== undefined) return copy(target, paths.path(typeKey, rule.from), rule, mayWrite);
+  if (rule.fillFrom !== undefined) return fill(target, pathOf(type, rule.fillFrom));
+  if (rule.from !== undefined) return copy(target, pathOf(type, rule.from), rule, mayWrite);
   const { value } = rule;
   if (target.steps.length === 1 && rule.always !== true) return constant(target, value);
   return (object) => mayWrite(object) && target.write(object, copied(value));
@@ -101,13 +96,13 @@ function fill(target: Path, source: Path): Action {
 }
 
 /** The rule in each item of a list, or of the lists in the items of a list. */
-function inItems(paths: Paths, typeKey: string, { at = '', ...rule }: DefaultRule): Action {
+function inItems(type: Type, { at = '', ...rule }: DefaultRule): Action {
   const [first = '', ...rest] = at.split('[*].');
-  const list = paths.path(typeKey, first.replace('[*]', ''));
-  const itemType = typeAt(paths, typeKey, list);
+  const list = pathOf(type, first.replace('[*]', ''));
+  const itemType = list.steps.reduce((at, { name }) => memberOf(at, name).type, type);
   const inner: DefaultRule = { ...rule, ...(rest.length === 0 ? {} : { at: rest.join('[*].') }) };
-  const action = rest.length === 0 ? actionAt(paths, itemType, inner) : inItems(paths, itemType, inner);
-  const { order } = paths.layout(itemType);
+  const action = rest.length === 0 ? actionAt(itemType, inner) : inItems(itemType, inner);
+  const order = orderOfType(itemType);
   return (object) => {
     const items = list.read(object);
     if (!Array.isArray(items)) return false;
@@ -115,7 +110,3 @@ function inItems(paths: Paths, typeKey: string, { at = '', ...rule }: DefaultRul
     return false; // lists are there or not: only their items get members
   };
 }
-
-/** The type of what a path leads to. */
-const typeAt = (paths: Paths, typeKey: string, { steps }: Path): string =>
-  steps.reduce((type, { name }) => paths.field(type, name).type, typeKey);

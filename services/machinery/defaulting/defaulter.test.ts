@@ -9,13 +9,13 @@ import { Defaulter } from './defaulter.js';
 
 const words = vocabulary('platform');
 const catalog = loadCatalog(words);
-const defaulter = new Defaulter(catalog.types, words);
+const defaulter = new Defaulter(words);
 const decoded = (type: string, object: unknown): ApiObject =>
-  decodeObject(catalog.types, type, object).value as ApiObject;
+  decodeObject(catalog.types.of(type), object).value as ApiObject;
 
 function defaulted(type: string, members: object): ApiObject {
   const object = decoded(type, members);
-  defaulter.apply(type, object);
+  defaulter.apply(catalog.types.of(type), object);
   return object;
 }
 
@@ -54,7 +54,7 @@ describe('Defaulter', () => {
           const object = defaulted(type, made);
           const once = JSON.stringify(object);
           assert.equal(JSON.stringify(decoded(type, object)), once);
-          defaulter.apply(type, object);
+          defaulter.apply(catalog.types.of(type), object);
           assert.equal(JSON.stringify(object), once);
         }),
         { numRuns: 8 },
@@ -82,14 +82,15 @@ describe('Defaulter', () => {
       },
     });
     const before = JSON.stringify(given);
-    defaulter.apply(type, given);
+    defaulter.apply(catalog.types.of(type), given);
     assert.equal(JSON.stringify(given), before);
   });
 
-  it('does nothing to types without defaults, and to types that nobody declared', () => {
-    for (const type of ['core/v1.ConfigMap', 'example.com/v1.Widget', '__proto__']) {
+  it('does nothing to types without defaults', () => {
+    const types = catalog.types.with(new Map([['__proto__', {}]]), []);
+    for (const type of ['core/v1.ConfigMap', '__proto__']) {
       const object = { kind: 'X', apiVersion: 'v1', metadata: {} };
-      defaulter.apply(type, object);
+      defaulter.apply(types.of(type), object);
       assert.deepEqual(object, { kind: 'X', apiVersion: 'v1', metadata: {} });
     }
   });
@@ -107,11 +108,11 @@ describe('Defaulter', () => {
     const kubernetes = vocabulary('kubernetes');
     const { types } = loadCatalog(kubernetes);
     const type = `${kubernetes.groups.rbac}/v1.RoleBinding`;
-    const binding = decodeObject(types, type, { subjects: [{ kind: 'User', name: 'u' }] }).value as ApiObject;
-    new Defaulter(types, kubernetes).apply(type, binding);
+    const binding = decodeObject(types.of(type), { subjects: [{ kind: 'User', name: 'u' }] }).value as ApiObject;
+    new Defaulter(kubernetes).apply(types.of(type), binding);
     assert.equal((binding['roleRef'] as { apiGroup: string }).apiGroup, 'rbac.authorization.k8s.io');
     const space = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'n' }, spec: {}, status: {} };
-    new Defaulter(types, kubernetes).apply('core/v1.Namespace', space);
+    new Defaulter(kubernetes).apply(types.of('core/v1.Namespace'), space);
     assert.deepEqual(space.metadata, { name: 'n', labels: { 'kubernetes.io/metadata.name': 'n' } });
   });
 });

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../meta/object.js';
-import type { TypeDeclaration } from '../types/declarations.js';
+import type { Type } from '../types/graph.js';
 import { Planner, carryOut } from './plan.js';
 import { loadRules } from './rules.js';
 
@@ -7,11 +7,8 @@ import { loadRules } from './rules.js';
 export class Defaulter {
   readonly #planner: Planner;
 
-  constructor(
-    types: ReadonlyMap<string, TypeDeclaration>,
-    { translate }: { readonly translate: (platformForm: string) => string },
-  ) {
-    this.#planner = new Planner(types, loadRules(translate));
+  constructor({ translate }: { readonly translate: (platformForm: string) => string }) {
+    this.#planner = new Planner(loadRules(translate));
   }
 
   /**
@@ -19,11 +16,11 @@ export class Defaulter {
    * declared order afterwards, so a decoded object is still written the canonical way. What the server says about an
    * object when it is created (its status, its names, its addresses) is not said here.
    *
-   * @param typeKey e.g. `apps/v1.Deployment`: the served version that the object is in. An unknown type has no defaults.
+   * @param type In the served version that the object is in.
    * @param object As `decodeObject` gave it.
    */
-  apply(typeKey: string, object: ApiObject): void {
-    const plan = this.#planner.plan(typeKey);
+  apply(type: Type, object: ApiObject): void {
+    const plan = this.#planner.plan(type);
     if (plan !== undefined) carryOut(plan, object);
   }
 }

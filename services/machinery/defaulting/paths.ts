@@ -1,23 +1,14 @@
 import { getOwn, setOwn } from '../meta/own.js';
-import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
-import { flattenedFields } from '../types/flattened.js';
+import { facet, type Field, type Type } from '../types/graph.js';
 import type { Members, Order } from './members.js';
 import { inOrder, isMembers, orderOf, withEntries } from './members.js';
 import type { RulePath } from './rules.js';
 
-type Types = ReadonlyMap<string, TypeDeclaration>;
-
-/** A type as far as it matters where its members stand. */
-export interface Layout {
-  readonly fields: ReadonlyMap<string, FieldDeclaration>;
-  readonly order: Order;
-}
-
 /** One step of a path: a member of a declared type, or of a map. */
 interface Step {
   readonly name: string;
-  /** Of the type that the member is in; undefined in a map. */
-  readonly layout: Layout | undefined;
+  /** The members of the type that the member is in; undefined in a map. */
+  readonly order: Order | undefined;
 }
 
 export interface Path {
@@ -33,52 +24,26 @@ export interface Path {
 
 const named = (path: RulePath): readonly string[] => (typeof path === 'string' ? path.split('.') : path);
 
-/** Finds out what paths lead through. Layouts are kept, as many paths start at few types. */
-export class Paths {
-  readonly #types: Types;
-  readonly #layouts = new Map<string, Layout>();
+export const orderOfType = facet((type): Order => orderOf(type.fields.map(({ name }) => name)));
 
-  constructor(types: Types) {
-    this.#types = types;
-  }
+/** @throws {Error} when the type has no such member. */
+export function memberOf(type: Type, name: string): Field {
+  const field = type.field(name);
+  if (field === undefined) throw new Error(`Type ${type.key} has no member ${name}`);
+  return field;
+}
 
-  layout(typeKey: string): Layout {
-    const known = this.#layouts.get(typeKey);
-    if (known !== undefined) return known;
-    const declaration = this.#types.get(typeKey);
-    if (declaration === undefined) throw new Error(`No declaration of type ${typeKey}`);
-    const fields = flattenedFields(this.#types, declaration);
-    const layout = {
-      fields: new Map(fields.map((field) => [field.name, field])),
-      order: orderOf(fields.map(({ name }) => name)),
-    };
-    this.#layouts.set(typeKey, layout);
-    return layout;
+/** @param from The type that the path starts at. @throws {Error} when it leads through members that are not declared. */
+export function pathOf(from: Type, path: RulePath): Path {
+  const steps: Step[] = [];
+  let type: Type | undefined = from;
+  let last: Field | undefined;
+  for (const name of named(path)) {
+    steps.push({ name, order: type && orderOfType(type) });
+    last = type && memberOf(type, name);
+    type = last === undefined || last.holds === 'map' ? undefined : last.type; // behind a map there are its values
   }
-
-  /** @throws {Error} when the type has no such member. */
-  field(typeKey: string, name: string): FieldDeclaration {
-    const field = this.layout(typeKey).fields.get(name);
-    if (field === undefined) throw new Error(`Type ${typeKey} has no member ${name}`);
-    return field;
-  }
-
-  path(typeKey: string, path: RulePath): Path {
-    const steps: Step[] = [];
-    let type: string | undefined = typeKey;
-    let last: FieldDeclaration | undefined;
-    for (const name of named(path)) {
-      if (type === undefined) {
-        steps.push({ name, layout: undefined }); // behind a map there are its values
-        last = undefined;
-        continue;
-      }
-      last = this.field(type, name);
-      steps.push({ name, layout: this.layout(type) });
-      type = last.map === true ? undefined : last.type;
-    }
-    return steps.length === 1 ? shortPath(steps, last) : longPath(steps, last);
-  }
+  return steps.length === 1 ? shortPath(steps, last) : longPath(steps, last);
 }
 
 /** Zero is a value where a pointer tells it from absence. */
@@ -95,9 +60,9 @@ function isEmpty(value: object): boolean {
 }
 
 /** The usual case, and the one that has to be fast: a member of the type itself. */
-function shortPath(steps: readonly Step[], field: FieldDeclaration | undefined): Path {
+function shortPath(steps: readonly Step[], field: Field | undefined): Path {
   const name = steps[0]?.name ?? '';
-  const nullable = field?.nullable === true;
+  const nullable = field?.declaration.nullable === true;
   return {
     steps,
     nullable,
@@ -111,8 +76,8 @@ function shortPath(steps: readonly Step[], field: FieldDeclaration | undefined):
   };
 }
 
-function longPath(steps: readonly Step[], field: FieldDeclaration | undefined): Path {
-  const nullable = field?.nullable === true;
+function longPath(steps: readonly Step[], field: Field | undefined): Path {
+  const nullable = field?.declaration.nullable === true;
   const read = (object: Members): unknown => {
     let node: unknown = object;
     for (const { name } of steps) node = isMembers(node) ? getOwn(node, name) : undefined;
@@ -136,12 +101,12 @@ function writeAt(object: Members, steps: readonly Step[], at: number, value: unk
   }
   const inner = isMembers(before) ? before : {};
   const next = steps[at + 1];
-  if (next?.layout === undefined) {
+  if (next?.order === undefined) {
     const { [next?.name ?? '']: _, ...others } = inner; // a map: written anew, in the order of its keys
     setOwn(object, name, withEntries(others, [[next?.name ?? '', value]]));
   } else {
     const isAdded = writeAt(inner, steps, at + 1, value);
-    setOwn(object, name, isAdded ? inOrder(inner, next.layout.order) : inner);
+    setOwn(object, name, isAdded ? inOrder(inner, next.order) : inner);
   }
   return before === undefined;
 }

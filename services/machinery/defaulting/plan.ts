@@ -1,12 +1,12 @@
 import { setOwn } from '../meta/own.js';
-import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
-import { flattenedFields } from '../types/flattened.js';
+import type { FieldDeclaration } from '../types/declarations.js';
+import type { Field, Type } from '../types/graph.js';
 import type { Action } from './actions.js';
 import { compileRule } from './actions.js';
 import { roundedToMilli } from './computations.js';
 import type { Members, Order } from './members.js';
 import { inOrder, isMembers, putInOrder } from './members.js';
-import { Paths } from './paths.js';
+import { orderOfType } from './paths.js';
 import type { DefaultRule, RulesOf } from './rules.js';
 
 /** What there is to do in values of a type. Only types with something to do have one. */
@@ -53,84 +53,71 @@ function visitMembers({ members }: Plan, object: Members): void {
 
 /** Makes the plans of types; each when a type that leads to it is first asked for. */
 export class Planner {
-  readonly #types: ReadonlyMap<string, TypeDeclaration>;
   readonly #rulesOf: RulesOf;
-  readonly #paths: Paths;
   /** Of all types that were met; undefined where there is nothing to do. */
-  readonly #plans = new Map<string, Plan | undefined>();
+  readonly #plans = new WeakMap<Type, Plan | undefined>();
 
-  constructor(types: ReadonlyMap<string, TypeDeclaration>, rulesOf: RulesOf) {
-    this.#types = types;
+  constructor(rulesOf: RulesOf) {
     this.#rulesOf = rulesOf;
-    this.#paths = new Paths(types);
   }
 
-  /** Undefined: nothing to do in that type, or no such type. */
-  plan(typeKey: string): Plan | undefined {
-    if (!this.#plans.has(typeKey) && this.#types.has(typeKey)) this.#compileAllFrom(typeKey);
-    return this.#plans.get(typeKey);
+  /** Undefined: nothing to do in that type. */
+  plan(type: Type): Plan | undefined {
+    if (!this.#plans.has(type)) this.#compileAllFrom(type);
+    return this.#plans.get(type);
   }
 
-  #compileAllFrom(typeKey: string): void {
-    const fieldsOf = this.#reachable(typeKey);
-    const rules = new Map([...fieldsOf.keys()].map((key) => [key, this.#rules(key)]));
-    const busy = withSomethingToDo(fieldsOf, (key) => (rules.get(key) ?? []).length > 0);
-    const made: { plan: Plan; members: Member[]; fields: readonly FieldDeclaration[] }[] = [];
-    for (const [key, fields] of fieldsOf) {
-      if (this.#plans.has(key)) continue;
-      if (!busy.has(key)) {
-        this.#plans.set(key, undefined);
+  #compileAllFrom(from: Type): void {
+    const all = reachable(from);
+    const rules = new Map(all.map((type) => [type, this.#rules(type)]));
+    const busy = withSomethingToDo(all, (type) => (rules.get(type) ?? []).length > 0);
+    const made: { type: Type; members: Member[] }[] = [];
+    for (const type of all) {
+      if (this.#plans.has(type)) continue;
+      if (!busy.has(type)) {
+        this.#plans.set(type, undefined);
         continue;
       }
       const members: Member[] = [];
-      const plan = {
-        actions: this.#actions(key, rules.get(key) ?? []),
-        members,
-        order: this.#paths.layout(key).order,
-      };
-      this.#plans.set(key, plan);
-      made.push({ plan, members, fields });
+      const actions = (rules.get(type) ?? []).map((rule) => compileRule(type, rule));
+      this.#plans.set(type, { actions, members, order: orderOfType(type) });
+      made.push({ type, members });
     }
     // Types may contain each other: members are filled in when all plans are there.
-    for (const { members, fields } of made) members.push(...fields.flatMap((field) => this.#member(field)));
-  }
-
-  /** The type and all that it leads to, with their fields. */
-  #reachable(from: string): ReadonlyMap<string, readonly FieldDeclaration[]> {
-    const found = new Map<string, readonly FieldDeclaration[]>();
-    const open = [from];
-    for (let key = open.pop(); key !== undefined; key = open.pop()) {
-      const declaration = found.has(key) ? undefined : this.#types.get(key);
-      if (declaration === undefined || isOpaque(declaration)) continue;
-      const fields = flattenedFields(this.#types, declaration);
-      found.set(key, fields);
-      open.push(...fields.map(({ type }) => type));
-    }
-    return found;
+    for (const { type, members } of made) members.push(...type.fields.flatMap((field) => this.#member(field)));
   }
 
   /** Those of the type and of the types that are inlined in it, and the constants of its declaration. */
-  #rules(key: string): readonly DefaultRule[] {
-    const { fields = [] } = this.#types.get(key) ?? {};
+  #rules(type: Type): readonly DefaultRule[] {
     return [
-      ...this.#rulesOf(key),
-      ...fields.flatMap((field) => (field.inline === true ? this.#rules(field.type) : declaredDefault(field))),
+      ...this.#rulesOf(type.key),
+      ...type.declared.flatMap((field) =>
+        field.declaration.inline === true ? this.#rules(field.type) : declaredDefault(field.declaration),
+      ),
     ];
   }
 
-  #actions(key: string, rules: readonly DefaultRule[]): readonly Action[] {
-    return rules.map((rule) => compileRule({ types: this.#types, paths: this.#paths }, key, rule));
-  }
-
-  #member(field: FieldDeclaration): readonly Member[] {
-    const { name } = field;
+  #member(field: Field): readonly Member[] {
+    const { name, holds } = field;
     if (isResourceList(field)) return [{ name, visit: roundEntries }];
     const plan = this.#plans.get(field.type);
     if (plan === undefined) return [];
-    if (field.list === true) return [{ name, visit: (list) => fillItems(plan, list as unknown[]) }];
-    if (field.map === true) return [{ name, visit: (map) => fillEntries(plan, map as Members) }];
+    if (holds === 'list') return [{ name, visit: (list) => fillItems(plan, list as unknown[]) }];
+    if (holds === 'map') return [{ name, visit: (map) => fillEntries(plan, map as Members) }];
     return [{ name, visit: (value) => filled(plan, value as Members) }];
   }
+}
+
+/** The type and all that it leads to, without those whose JSON is something else than their fields: they have no defaults. */
+function reachable(from: Type): readonly Type[] {
+  const found = new Set<Type>();
+  const open = [from];
+  for (let type = open.pop(); type !== undefined; type = open.pop()) {
+    if (found.has(type) || type.form !== 'struct') continue;
+    found.add(type);
+    open.push(...type.fields.map((field) => field.type));
+  }
+  return [...found];
 }
 
 function fillItems(plan: Plan, list: unknown[]): unknown[] {
@@ -146,10 +133,6 @@ function fillEntries(plan: Plan, map: Members): Members {
   return map;
 }
 
-/** Types whose JSON is something else than their fields; none of them has defaults. */
-const isOpaque = ({ scalar, listOf, jsonForm }: TypeDeclaration): boolean =>
-  scalar !== undefined || listOf !== undefined || jsonForm !== undefined;
-
 /** A declared constant, unless it is what absence means anyway. */
 function declaredDefault({ name, default: value, nullable }: FieldDeclaration): readonly DefaultRule[] {
   if (value === undefined) return [];
@@ -157,7 +140,7 @@ function declaredDefault({ name, default: value, nullable }: FieldDeclaration): 
 }
 
 /** Amounts of resources, which have thousandths and nothing smaller. */
-const isResourceList = ({ type, map }: FieldDeclaration): boolean => type === 'quantity' && map === true;
+const isResourceList = ({ type, holds }: Field): boolean => type.scalar === 'quantity' && holds === 'map';
 
 function roundEntries(map: object): object {
   const amounts = map as Members;
@@ -171,21 +154,18 @@ function roundEntries(map: object): object {
 }
 
 /** Those that have work of their own, and those that lead to them. */
-function withSomethingToDo(
-  fieldsOf: ReadonlyMap<string, readonly FieldDeclaration[]>,
-  hasRules: (key: string) => boolean,
-): ReadonlySet<string> {
-  const users = new Map<string, string[]>();
-  const busy = new Set<string>();
-  const open: string[] = [];
-  for (const [key, fields] of fieldsOf) {
-    if (hasRules(key) || fields.some(isResourceList)) open.push(key);
-    for (const { type } of fields) users.set(type, [...(users.get(type) ?? []), key]);
+function withSomethingToDo(all: readonly Type[], hasRules: (type: Type) => boolean): ReadonlySet<Type> {
+  const users = new Map<Type, Type[]>();
+  const busy = new Set<Type>();
+  const open: Type[] = [];
+  for (const user of all) {
+    if (hasRules(user) || user.fields.some(isResourceList)) open.push(user);
+    for (const { type } of user.fields) users.set(type, [...(users.get(type) ?? []), user]);
   }
-  for (let key = open.pop(); key !== undefined; key = open.pop()) {
-    if (busy.has(key)) continue;
-    busy.add(key);
-    open.push(...(users.get(key) ?? []));
+  for (let type = open.pop(); type !== undefined; type = open.pop()) {
+    if (busy.has(type)) continue;
+    busy.add(type);
+    open.push(...(users.get(type) ?? []));
   }
   return busy;
 }

@@ -6,7 +6,7 @@ import { difference, equal, isEmpty, NO_FIELDS, pathsOf, union, type FieldsTree 
 import { decodeManagedFields } from './managed-fields.js';
 import { ObjectWalker } from './object-walker.js';
 import { printPath } from './path-element.js';
-import { DeclaredShapes } from './shape.js';
+import { objectShape, structShape, type StructShape } from './shape.js';
 import { catalog, Scene } from './testing/scene.js';
 
 /** Kinds that between them have every marker. */
@@ -21,7 +21,7 @@ const KINDS = [
   'apiextensions.platform.io/v1.CustomResourceDefinition',
   'flowcontrol.apiserver.platform.io/v1beta2.FlowSchema',
 ];
-const shapes = new DeclaredShapes(catalog.types);
+const shapeOf = (key: string): StructShape => objectShape(structShape(catalog.types.of(key)));
 
 type Body = Record<string, unknown>;
 
@@ -33,8 +33,8 @@ const pairs = fc.constantFrom(...KINDS).chain((key) => {
 
 /** Without items that cannot be told apart, which are refused in what is applied. */
 function distinct(key: string, object: Body): Body {
-  const walker = new ObjectWalker(shapes.object(key), () => ({}));
-  const decoded = decodeObject(catalog.types, key, { ...object, metadata: metadataOf(object) }).value as Body;
+  const walker = new ObjectWalker(shapeOf(key), () => ({}));
+  const decoded = decodeObject(catalog.types.of(key), { ...object, metadata: metadataOf(object) }).value as Body;
   for (let tries = 0; tries < 50; tries++) {
     const place = duplicateIn(walker, decoded);
     if (place === undefined) return decoded;
@@ -89,7 +89,7 @@ const bytes = (value: unknown): string => JSON.stringify(value);
 const covers = (all: FieldsTree, part: FieldsTree): boolean => isEmpty(difference(part, all));
 const ownedBy = (s: Scene): FieldsTree => s.managers.reduce((sum, e) => union(sum, e.fieldsV1), NO_FIELDS);
 const walkerFor = (key: string): ObjectWalker =>
-  new ObjectWalker(shapes.object(key), () => decodeObject(catalog.types, key, {}).value);
+  new ObjectWalker(shapeOf(key), () => decodeObject(catalog.types.of(key), {}).value);
 
 const RUNS = { numRuns: 60 };
 const holds = (law: (it: { key: string; a: Body; b: Body }) => void): void => {

@@ -2,7 +2,7 @@ import { getOwn, isJsonObject } from '../meta/own.js';
 import type { ApiObject, JsonObject } from '../meta/object.js';
 import { badRequest } from '../meta/status.js';
 import { decodeObject } from '../schema/decode.js';
-import type { TypeDeclaration } from '../types/declarations.js';
+import { facet, type Type } from '../types/graph.js';
 import { done, type Work } from '../work/work.js';
 import { capUpdaters } from './cap.js';
 import { applyConflict, type Contest } from './conflicts.js';
@@ -10,18 +10,18 @@ import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type 
 import { LastApplied } from './last-applied.js';
 import { byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
-import { DeclaredShapes } from './shape.js';
+import { objectShape, structShape } from './shape.js';
 
 /** The two states of a write in another served version. */
 export interface InVersion {
-  readonly typeKey: string;
+  readonly type: Type;
   readonly live: ApiObject | undefined;
   readonly next: ApiObject;
 }
 
 export interface Write {
-  /** Key of the declaration in the request's version, e.g. `apps/v1.Deployment`. */
-  readonly typeKey: string;
+  /** In the request's version. */
+  readonly type: Type;
   readonly apiVersion: string;
   /** In the request's version; undefined on create. */
   readonly live: ApiObject | undefined;
@@ -64,16 +64,13 @@ const UNKNOWN_MANAGER = 'unknown';
 /** Says which object it is: no pruning takes it away. */
 const ALWAYS_KEPT: FieldsTree = { 'f:metadata': LEAF };
 
+const walkerOf = facet((type) => new ObjectWalker(objectShape(structShape(type)), () => decodeObject(type, {}).value));
+
 /** Which manager set which field. Spec 1, 3.2. Pure; compiles a walker for each type when it is first met. */
 export class Ownership {
-  readonly #types: ReadonlyMap<string, TypeDeclaration>;
-  readonly #shapes: DeclaredShapes;
-  readonly #walkers = new Map<string, ObjectWalker>();
   readonly #lastApplied: LastApplied | undefined;
 
-  constructor(types: ReadonlyMap<string, TypeDeclaration>, o: OwnershipOptions = {}) {
-    this.#types = types;
-    this.#shapes = new DeclaredShapes(types);
+  constructor(o: OwnershipOptions = {}) {
     const { lastAppliedAnnotation: annotation } = o;
     if (annotation !== undefined) {
       this.#lastApplied = new LastApplied(annotation, o.lastAppliedManager ?? annotation.replace(/\..*/s, ''));
@@ -87,7 +84,7 @@ export class Ownership {
    * @returns The very list `write.managers` when no record changed.
    */
   *update(write: Write, next: ApiObject): Work<readonly ManagedFieldsEntry[]> {
-    const walker = this.#walker(write.typeKey);
+    const walker = walkerOf(write.type);
     const changes = walker.diff(write.live, next);
     if (isUnchanged(changes)) return write.managers;
     yield;
@@ -121,7 +118,7 @@ export class Ownership {
    */
   *apply(write: Write, config: JsonObject, o: ApplyOptions): Work<Applied> {
     checkConfig(write, config);
-    const walker = this.#walker(write.typeKey);
+    const walker = walkerOf(write.type);
     const fields = walker.applied(config);
     yield;
     const writer = entryFor(write, 'Apply', fields);
@@ -151,7 +148,7 @@ export class Ownership {
   }
 
   *#nextState(write: Write, others: readonly ManagedFieldsEntry[], o: Configuration): Work<NextState> {
-    const walker = this.#walker(write.typeKey);
+    const walker = walkerOf(write.type);
     const stateOf = function* (state: unknown): Work<NextState> {
       const object = yield* o.normalise(state);
       yield;
@@ -185,26 +182,15 @@ export class Ownership {
   }
 
   #views(write: Write, next: ApiObject, changes: Changes): Views {
-    const known = new Map<string, View | undefined>([
-      [write.apiVersion, { walker: this.#walker(write.typeKey), changes }],
-    ]);
+    const known = new Map<string, View | undefined>([[write.apiVersion, { walker: walkerOf(write.type), changes }]]);
     return (apiVersion) => {
       if (known.has(apiVersion)) return known.get(apiVersion);
       const states = write.inVersion(apiVersion, next);
-      const walker = states === undefined ? undefined : this.#walker(states.typeKey);
+      const walker = states === undefined ? undefined : walkerOf(states.type);
       const view = walker && { walker, changes: walker.diff(states?.live, states?.next) };
       known.set(apiVersion, view);
       return view;
     };
-  }
-
-  #walker(typeKey: string): ObjectWalker {
-    let walker = this.#walkers.get(typeKey);
-    if (walker === undefined) {
-      walker = new ObjectWalker(this.#shapes.object(typeKey), () => decodeObject(this.#types, typeKey, {}).value);
-      this.#walkers.set(typeKey, walker);
-    }
-    return walker;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
-import { DeclaredShapes, type Shape } from './shape.js';
+import { typeGraph } from '../types/graph.js';
+import { objectShape, structShape, type Shape } from './shape.js';
 import { catalog } from './testing/scene.js';
 
 const item: TypeDeclaration = {
@@ -24,10 +25,10 @@ function shapeOf(field: Omit<FieldDeclaration, 'name'>): Shape | undefined {
     ['core/v1.Either', { jsonForm: 'boolean or Item', fields: [] }],
     ['core/v1.Thing', { kind: true, fields: [{ name: 'field', ...field }] }],
   ]);
-  return new DeclaredShapes(types).object('core/v1.Thing').fields().get('field');
+  return structShape(typeGraph(types).of('core/v1.Thing')).fields().get('field');
 }
 
-describe('DeclaredShapes', () => {
+describe('structShape()', () => {
   const cases: readonly (readonly [Omit<FieldDeclaration, 'name'>, Shape['kind'], string])[] = [
     [{ type: 'string' }, 'scalar', 'a scalar'],
     [{ type: 'intOrString' }, 'scalar', 'a scalar of two kinds'],
@@ -105,15 +106,14 @@ describe('DeclaredShapes', () => {
         },
       ],
     ]);
-    const fields = new DeclaredShapes(types).object('core/v1.Thing').fields();
+    const fields = objectShape(structShape(typeGraph(types).of('core/v1.Thing'))).fields();
     assert.deepEqual(
       [...fields].map(([name, { kind }]) => `${name} ${kind}`),
-      ['a scalar', 'b atomic', 'apiVersion scalar', 'kind scalar'],
+      ['b atomic', 'a scalar', 'apiVersion scalar', 'kind scalar'],
     );
   });
 
   it('makes a shape of every declared type', () => {
-    const shapes = new DeclaredShapes(catalog.types);
     const seen = new Set<Shape>();
     const visit = (shape: Shape): void => {
       if (seen.has(shape)) return;
@@ -125,7 +125,10 @@ describe('DeclaredShapes', () => {
         visit(shape.items);
       }
     };
-    for (const [key, declaration] of catalog.types) if (declaration.kind === true) visit(shapes.object(key));
+    for (const key of catalog.types.keys()) {
+      const type = catalog.types.of(key);
+      if (type.declaration.kind === true) visit(objectShape(structShape(type)));
+    }
     assert.ok(seen.size > 1000);
   });
 

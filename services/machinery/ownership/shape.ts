@@ -1,4 +1,5 @@
-import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
+import type { FieldDeclaration } from '../types/declarations.js';
+import { facet, type Field, type Type } from '../types/graph.js';
 
 /** What ownership needs to know of a type: how far down its parts have owners of their own. */
 export type Shape =
@@ -32,8 +33,6 @@ export interface ListKey {
   /** Stands for an absent one in what is stored: the writer left it out because it is the zero of its type. */
   readonly zero: unknown;
 }
-
-type Types = ReadonlyMap<string, TypeDeclaration>;
 
 export const SCALAR: Shape = { kind: 'scalar' };
 export const ATOMIC: Shape = { kind: 'atomic' };
@@ -69,88 +68,39 @@ export function objectShape(shape: StructShape): StructShape {
   };
 }
 
-/** The shapes of declared types, each made once. */
-export class DeclaredShapes {
-  readonly #types: Types;
-  readonly #named = new Map<string, Shape>();
+/** The shape of a structure. */
+export const structShape = facet((type): StructShape => ({
+  kind: 'struct',
+  fields: () => new Map(type.fields.map((field) => [field.name, fieldShape(field)])),
+}));
 
-  constructor(types: Types) {
-    this.#types = types;
-  }
+function shapeOf(type: Type): Shape {
+  if (type.scalar !== undefined) return type.scalar === 'rawJSON' ? ATOMIC : SCALAR;
+  return type.form === 'struct' ? structShape(type) : ATOMIC;
+}
 
-  /** The shape of a kind. @throws {Error} for a key without declaration: a mistake of the caller's. */
-  object(typeKey: string): StructShape {
-    return objectShape(this.#struct(this.#declaration(typeKey)));
-  }
+/** @param structType That of the field, where it says so; else of the type. */
+const valueShape = (type: Type, structType = type.declaration.structType): Shape =>
+  type.form === 'struct' && structType === 'atomic' ? ATOMIC : shapeOf(type);
 
-  #declaration(key: string): TypeDeclaration {
-    const declaration = this.#types.get(key);
-    if (declaration === undefined) throw new Error(`No declaration of type ${key}`);
-    return declaration;
-  }
+function fieldShape({ holds, type, declaration }: Field): Shape {
+  if (holds === 'list') return listShape(type, declaration);
+  if (holds === 'one') return valueShape(type, declaration.structType);
+  return declaration.mapType === 'atomic' ? ATOMIC : { kind: 'map', values: shapeOf(type) };
+}
 
-  #type(key: string): Shape {
-    if (!key.includes('.')) return key === 'rawJSON' ? ATOMIC : SCALAR; // no type's key, so one of the wire's scalars
-    let shape = this.#named.get(key);
-    if (shape === undefined) {
-      shape = this.#make(this.#declaration(key));
-      this.#named.set(key, shape);
-    }
-    return shape;
-  }
+function listShape(type: Type, declaration: FieldDeclaration): Shape {
+  if (shapeOf(type).kind === 'scalar') return isSet(declaration) ? { kind: 'list-set' } : ATOMIC;
+  const keys = type.form === 'struct' ? listKeys(declaration) : undefined;
+  if (keys === undefined) return ATOMIC;
+  return { kind: 'list-map', keys: keys.map((name) => listKey(type, name)), items: valueShape(type) };
+}
 
-  #make(declaration: TypeDeclaration): Shape {
-    const { scalar, listOf, jsonForm } = declaration;
-    if (scalar !== undefined) return scalar === 'rawJSON' ? ATOMIC : SCALAR;
-    return listOf !== undefined || jsonForm !== undefined ? ATOMIC : this.#struct(declaration);
-  }
-
-  #struct(declaration: TypeDeclaration): StructShape {
-    return {
-      kind: 'struct',
-      fields: () => new Map(this.#flattened(declaration).map((field) => [field.name, this.#field(field)])),
-    };
-  }
-
-  /** Inline types give their fields to the type they stand in; its own count where names meet. */
-  #flattened(declaration: TypeDeclaration): readonly FieldDeclaration[] {
-    const declared = (declaration.fields ?? []).filter((f) => f.jsonHidden !== true);
-    return [
-      ...declared.filter((f) => f.inline === true).flatMap((f) => this.#flattened(this.#declaration(f.type))),
-      ...declared.filter((f) => f.inline !== true),
-    ];
-  }
-
-  #field(field: FieldDeclaration): Shape {
-    if (field.list === true) return this.#list(field);
-    if (field.map === true) {
-      return field.mapType === 'atomic' ? ATOMIC : { kind: 'map', values: this.#type(field.type) };
-    }
-    const shape = this.#type(field.type);
-    if (shape.kind !== 'struct') return shape;
-    return (field.structType ?? this.#declaration(field.type).structType) === 'atomic' ? ATOMIC : shape;
-  }
-
-  #list(field: FieldDeclaration): Shape {
-    const items = this.#type(field.type);
-    const keys = listKeys(field);
-    if (items.kind === 'struct') {
-      if (keys === undefined) return ATOMIC;
-      const isWhole = this.#declaration(field.type).structType === 'atomic';
-      return { kind: 'list-map', keys: this.#keys(field.type, keys), items: isWhole ? ATOMIC : items };
-    }
-    return items.kind === 'scalar' && isSet(field) ? { kind: 'list-set' } : ATOMIC;
-  }
-
-  #keys(type: string, names: readonly string[]): readonly ListKey[] {
-    const fields = new Map(this.#flattened(this.#declaration(type)).map((field) => [field.name, field]));
-    return names.map((name) => {
-      const field = fields.get(name);
-      const zero = ZEROS.get(field?.type ?? '') ?? null;
-      const byDefault = field?.default ?? (isAlwaysThere(field) ? zero : undefined);
-      return byDefault === undefined ? { name, zero } : { name, default: byDefault, zero };
-    });
-  }
+function listKey(type: Type, name: string): ListKey {
+  const field = type.field(name);
+  const zero = ZEROS.get(field?.type.scalar ?? '') ?? null;
+  const byDefault = field?.declaration.default ?? (isAlwaysThere(field?.declaration) ? zero : undefined);
+  return byDefault === undefined ? { name, zero } : { name, default: byDefault, zero };
 }
 
 /** Such a member has a value in every object: who leaves it out means the zero of its type. */

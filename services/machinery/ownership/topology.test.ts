@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hasReason } from '../meta/status.js';
 import type { TypeDeclaration } from '../types/declarations.js';
+import { typeGraph, type TypeGraph } from '../types/graph.js';
 import type { ManagedFieldsEntry } from './managed-fields.js';
 import { catalog, Scene } from './testing/scene.js';
 
@@ -8,17 +9,20 @@ const leaf = {};
 type Markers = Partial<NonNullable<TypeDeclaration['fields']>[number]>;
 
 /** The types in which the data of a ConfigMap has other markers. */
-function typesWith(markers: Markers): ReadonlyMap<string, TypeDeclaration> {
-  const declared = catalog.types.get('core/v1.ConfigMap');
-  const fields = declared?.fields?.map((field) => (field.name === 'data' ? { ...field, ...markers } : field));
-  return new Map([...catalog.types, ['core/v1.ConfigMap', { ...declared, ...(fields && { fields }) }]]);
+function typesWith(markers: Markers): TypeGraph {
+  const { declaration } = catalog.types.of('core/v1.ConfigMap');
+  const fields = (declaration.fields ?? []).map((field) => (field.name === 'data' ? { ...field, ...markers } : field));
+  return typeGraph({
+    keys: () => catalog.types.keys(),
+    get: (key) => (key === 'core/v1.ConfigMap' ? { ...declaration, fields } : catalog.types.get(key)?.declaration),
+  });
 }
 const granular = catalog.types;
 const atomic = typesWith({ mapType: 'atomic' });
 const settings = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 's' }, data });
 
 /** The same object and records under types that have changed since. */
-function after(before: Scene, types: ReadonlyMap<string, TypeDeclaration>): Scene {
+function after(before: Scene, types: TypeGraph): Scene {
   const s = new Scene('core/v1.ConfigMap', { types });
   s.object = before.live;
   s.setRecords(JSON.parse(JSON.stringify(before.managers)) as ManagedFieldsEntry[]);

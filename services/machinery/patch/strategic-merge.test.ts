@@ -4,7 +4,7 @@ import type { Json } from '../meta/object.js';
 import { StatusError } from '../meta/status.js';
 import { decodeObject } from '../schema/decode.js';
 import { loadCatalog } from '../types/catalog.js';
-import type { TypeDeclaration } from '../types/declarations.js';
+import { typeGraph } from '../types/graph.js';
 import { arbitraryOf } from '../types/testing/arbitrary.js';
 import { vocabulary } from '../vocabulary/vocabulary.js';
 import { applyStrategicMergePatch } from './strategic-merge.js';
@@ -18,7 +18,7 @@ const frozen = <T>(value: T): T => {
 
 /** The result, after it is clear that neither input can have changed. */
 const patched = (typeKey: string, document: unknown, patch: unknown): Json =>
-  applyStrategicMergePatch(catalog.types, typeKey, frozen(document as Json), frozen(patch as Json));
+  applyStrategicMergePatch(catalog.types.of(typeKey), frozen(document as Json), frozen(patch as Json));
 
 function refusal(act: () => unknown): StatusError {
   try {
@@ -361,7 +361,7 @@ describe('applyStrategicMergePatch()', () => {
     let patch: Json = {};
     for (let i = 0; i < 20_000; i++) patch = { x: patch };
     assert.equal(
-      refusal(() => applyStrategicMergePatch(catalog.types, 'core/v1.Pod', {}, patch)).message,
+      refusal(() => applyStrategicMergePatch(catalog.types.of('core/v1.Pod'), {}, patch)).message,
       'exceeded max depth 1000',
     );
   });
@@ -373,7 +373,7 @@ describe('applyStrategicMergePatch()', () => {
     const patch = { '$setElementOrder/containers': order, containers: changes };
     let result: unknown;
     const tookMs = processorMs(() => {
-      result = applyStrategicMergePatch(catalog.types, 'core/v1.PodSpec', { containers }, patch);
+      result = applyStrategicMergePatch(catalog.types.of('core/v1.PodSpec'), { containers }, patch);
     });
     assert.ok(tookMs < 5_000); // quadratic would be minutes
     assert.deepEqual((result as { containers: unknown }).containers, changes);
@@ -383,16 +383,15 @@ describe('applyStrategicMergePatch()', () => {
     const env = Array.from({ length: 20_000 }, (_, i) => ({ name: `e${i}` }));
     const patch = { containers: Array.from({ length: 5_000 }, (_, i) => ({ name: 'c', env: [{ name: `n${i}` }] })) };
     const error = refusal(() =>
-      applyStrategicMergePatch(catalog.types, 'core/v1.PodSpec', { containers: [{ name: 'c', env }] }, patch),
+      applyStrategicMergePatch(catalog.types.of('core/v1.PodSpec'), { containers: [{ name: 'c', env }] }, patch),
     );
     assert.equal(error.message, 'invalid patch: it goes through the same lists too often');
   });
 
   it('merges types that know nothing of strategies as a JSON merge patch does', () => {
-    const types = new Map<string, TypeDeclaration>();
+    const types = typeGraph(new Map([['example.com/v1.Widget', {}]]));
     const after = applyStrategicMergePatch(
-      types,
-      'example.com/v1.Widget',
+      types.of('example.com/v1.Widget'),
       { spec: { a: [1], b: 1 } },
       { spec: { a: [2] } },
     );
@@ -443,7 +442,7 @@ describe('applyStrategicMergePatch() of generated objects', () => {
     it(`makes of nothing the ${kind} that is the patch`, () => {
       fc.assert(
         fc.property(object, (made) => {
-          const decoded = (value: unknown): unknown => decodeObject(catalog.types, kind, value).value;
+          const decoded = (value: unknown): unknown => decodeObject(catalog.types.of(kind), value).value;
           assert.deepEqual(decoded(patched(kind, {}, made)), decoded(made));
         }),
         { numRuns: 20 },

@@ -1,6 +1,6 @@
 import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import type { Json, JsonObject } from '../meta/object.js';
-import type { TypeDeclaration } from '../types/declarations.js';
+import type { Type } from '../types/graph.js';
 import { applyMergePatch } from './merge-patch.js';
 import { refused } from './strategic-errors.js';
 import type { ListMerge } from './strategic-lists.js';
@@ -23,18 +23,13 @@ const ORDER_PREFIX = '$setElementOrder/';
  * with, directives in the patch act on nothing, and nulls are left out. Nothing of `document` or `patch` is changed: the
  * result shares with them what it can, and `document` itself comes back when the patch changes nothing.
  *
- * @param typeKey Type of the document, in the version that the patch was written for. Of an unknown type, objects merge
- * and lists are replaced.
+ * @param type Of the document, in the version that the patch was written for. Where a member is not declared, objects
+ * merge and lists are replaced.
  * @throws {StatusError} BadRequest for what is no such patch; Invalid when an item cannot be told from others.
  */
-export function applyStrategicMergePatch(
-  types: ReadonlyMap<string, TypeDeclaration>,
-  typeKey: string,
-  document: Json,
-  patch: Json,
-): Json {
+export function applyStrategicMergePatch(type: Type, document: Json, patch: Json): Json {
   if (!isObject(patch)) throw refused.notAnObject(patch);
-  return new Merge().object(isObject(document) ? document : undefined, patch, shapeOf(types, typeKey), 0);
+  return new Merge().object(isObject(document) ? document : undefined, patch, shapeOf(type), 0);
 }
 
 const isObject = (value: Json | undefined): value is JsonObject => isJsonObject(value);

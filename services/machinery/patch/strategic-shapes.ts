@@ -1,7 +1,4 @@
-import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
-import { flattenedFields } from '../types/flattened.js';
-
-type Types = ReadonlyMap<string, TypeDeclaration>;
+import { facet, type Field, type Type } from '../types/graph.js';
 
 /** How the members of a JSON object are merged. */
 export interface Shape {
@@ -29,53 +26,33 @@ const UNKNOWN: MemberShape = {
   isRaw: false,
 };
 
-const known = new WeakMap<Types, Map<string, Shape>>();
-
-/** The shape of a declared type; kept for as long as the types are. */
-export function shapeOf(types: Types, typeKey: string): Shape {
-  let shapes = known.get(types);
-  if (shapes === undefined) {
-    shapes = new Map();
-    known.set(types, shapes);
-  }
-  const present = shapes.get(typeKey);
-  if (present !== undefined) return present;
-  const declaration = types.get(typeKey);
-  if (declaration === undefined || hasOtherForm(declaration)) return UNKNOWN.shape;
-  const made = structShape(types, flattenedFields(types, declaration));
-  shapes.set(typeKey, made);
-  return made;
-}
-
-const hasOtherForm = ({ scalar, listOf, jsonForm }: TypeDeclaration): boolean =>
-  scalar !== undefined || listOf !== undefined || jsonForm !== undefined;
+/** The shape of a declared type. */
+export const shapeOf = facet((type): Shape => (type.form === 'struct' ? structShape(type) : UNKNOWN.shape));
 
 /** Shapes of members are made when they are met: types may contain themselves. */
-function structShape(types: Types, fields: readonly FieldDeclaration[]): Shape {
-  const byName = new Map(fields.map((field) => [field.name, field]));
+function structShape(type: Type): Shape {
   const members = new Map<string, MemberShape>();
   return {
     member(name) {
       const present = members.get(name);
       if (present !== undefined) return present;
-      const field = byName.get(name);
+      const field = type.field(name);
       if (field === undefined) return UNKNOWN; // and not kept: names are the client's
-      const made = memberShape(types, field);
+      const made = memberShape(field);
       members.set(name, made);
       return made;
     },
   };
 }
 
-function memberShape(types: Types, field: FieldDeclaration): MemberShape {
-  const { type, map, list, patchStrategy, patchMergeKey } = field;
-  const isRaw = type === 'rawJSON' || types.get(type)?.scalar === 'rawJSON';
-  const value = shapeOf(types, type);
+function memberShape({ type, holds, declaration: { patchStrategy, patchMergeKey } }: Field): MemberShape {
+  const isRaw = type.scalar === 'rawJSON';
+  const value = shapeOf(type);
   const entry: MemberShape = { shape: value, strategy: undefined, mergeKey: undefined, isRaw };
   return {
-    shape: map === true ? { member: () => entry } : value,
+    shape: holds === 'map' ? { member: () => entry } : value,
     strategy: patchStrategy,
     mergeKey: patchMergeKey,
-    isRaw: isRaw && map !== true && list !== true,
+    isRaw: isRaw && holds === 'one',
   };
 }

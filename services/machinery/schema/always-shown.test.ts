@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TypeDeclaration } from '../types/declarations.js';
-import { AlwaysShown } from './always-shown.js';
+import { typeGraph } from '../types/graph.js';
+import { withAlwaysShown } from './always-shown.js';
 
 const always = { alwaysEmit: true } as const;
-const TYPES = new Map<string, TypeDeclaration>([
+const DECLARED = new Map<string, TypeDeclaration>([
   [
     'x/v1.T',
     {
@@ -21,9 +22,10 @@ const TYPES = new Map<string, TypeDeclaration>([
   ['x/v1.Head', { fields: [{ name: 'kind', type: 'string' }] }],
   ['x/v1.Inner', { fields: [{ name: 'ready', type: 'bool', ...always }] }],
 ]);
-const shown = (value: unknown): unknown => new AlwaysShown(TYPES).in('x/v1.T', value);
+const TYPE = typeGraph(DECLARED).of('x/v1.T');
+const shown = (value: unknown): unknown => withAlwaysShown(TYPE, value);
 
-describe('AlwaysShown', () => {
+describe('withAlwaysShown()', () => {
   it('fills in what is missing, in declared order, at every depth where the parent is there', () => {
     const value = { apiVersion: 'x/v1', list: [{}, { ready: true }], map: { a: {} }, inner: {}, kind: 'T' };
     assert.equal(
@@ -41,10 +43,9 @@ describe('AlwaysShown', () => {
   });
 
   it('gives out a value of its own each time', () => {
-    const by = new AlwaysShown(TYPES);
-    const first = by.in('x/v1.T', {}) as { always: { ready: boolean } };
+    const first = shown({}) as { always: { ready: boolean } };
     first.always.ready = true;
-    assert.deepEqual(by.in('x/v1.T', {}), { count: 0, always: { ready: false } });
+    assert.deepEqual(shown({}), { count: 0, always: { ready: false } });
   });
 
   it('leaves values of another shape as they are', () => {

@@ -1,12 +1,10 @@
 import { isJsonObject } from '../meta/own.js';
-import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
+import { facet, type Field as DeclaredField, type Type } from '../types/graph.js';
 import type { Codec } from './codec.js';
 import { never, nothing } from './codec.js';
 import { listOf, mapOf } from './collections.js';
 import { SCALARS } from './scalars.js';
 import type { Trail } from './trail.js';
-
-type Types = ReadonlyMap<string, TypeDeclaration>;
 
 /** The metadata of an object; that of an object inside another always shows its creationTimestamp. */
 const METADATA_TYPE = 'meta/v1.ObjectMeta';
@@ -31,96 +29,53 @@ interface Struct {
   readonly indexOf: ReadonlyMap<string, number>;
 }
 
-/** The codecs of one set of types. Each is compiled when a value of its type is first met. */
-export class Compiler {
-  readonly #types: Types;
-  readonly #roots = new Map<string, Codec>();
-  readonly #nested = new Map<string, Codec>();
+/** The codec of a whole object. */
+export const rootCodec = facet((type): Codec => codecOf(type, true));
+const nestedCodec = facet((type): Codec => codecOf(type, false));
 
-  constructor(types: Types) {
-    this.#types = types;
-  }
-
-  /** The codec of a whole object. */
-  root(key: string): Codec {
-    return cached(this.#roots, key, () => this.#make(key, true));
-  }
-
-  #nestedCodec(type: string): Codec {
-    return SCALARS.get(type) ?? cached(this.#nested, type, () => this.#make(type, false));
-  }
-
-  #declaration(key: string): TypeDeclaration {
-    const declaration = this.#types.get(key);
-    if (declaration === undefined) throw new Error(`No declaration of type ${key}`);
-    return declaration;
-  }
-
-  #make(key: string, isRoot: boolean): Codec {
-    const declaration = this.#declaration(key);
-    if (declaration.scalar !== undefined) return this.#nestedCodec(declaration.scalar);
-    const { listOf: element, jsonForm } = declaration;
-    if (element !== undefined) return listOf(() => this.#nestedCodec(element));
-    if (jsonForm !== undefined) return this.#eitherOf(key, declaration);
-    return structCodec(key, () => this.#struct(key, declaration, isRoot));
-  }
-
-  #struct(key: string, declaration: TypeDeclaration, isRoot: boolean): Struct {
-    const fields = this.#flattened(declaration).map((field) => this.#field(key, field, isRoot));
-    return { fields, indexOf: new Map(fields.map((field, i) => [field.name, i])) };
-  }
-
-  /** Inline types give their fields to the type they stand in; its own come first where names meet. */
-  #flattened(declaration: TypeDeclaration): readonly FieldDeclaration[] {
-    const declared = (declaration.fields ?? []).filter((f) => f.jsonHidden !== true);
-    const own = new Set(declared.flatMap((f) => (f.inline === true ? [] : [f.name])));
-    return declared.flatMap((f) =>
-      f.inline === true ? this.#flattened(this.#declaration(f.type)).filter((inner) => !own.has(inner.name)) : [f],
-    );
-  }
-
-  #field(owner: string, field: FieldDeclaration, isRoot: boolean): Field {
-    const codec = this.#fieldCodec(field, isRoot);
-    const showsCreation = owner === METADATA_TYPE && field.name === 'creationTimestamp' && !isRoot;
-    const isEmitted = field.alwaysEmit === true || showsCreation;
-    const { nullable } = field;
-    return {
-      name: field.name,
-      codec,
-      whenZero: nullable === true ? 'keep' : isEmitted ? 'emit' : 'omit',
-      absent: isEmitted ? (nullable === true ? nothing : codec.zero) : undefined,
-    };
-  }
-
-  #fieldCodec({ type, list, map }: FieldDeclaration, isRoot: boolean): Codec {
-    const element = (): Codec => this.#nestedCodec(type);
-    if (list === true) return listOf(element);
-    if (map === true) return mapOf(element);
-    return type === METADATA_TYPE && isRoot ? this.root(METADATA_TYPE) : element();
-  }
-
-  /** A type whose JSON is the value of one of its fields: told apart by the JSON kind. */
-  #eitherOf(key: string, { fields = [] }: TypeDeclaration): Codec {
-    const codecs = fields.map((field) => ({ field, codec: this.#fieldCodec(field, false) }));
-    const flag = codecs.find(({ field }) => field.type === 'bool');
-    const list = codecs.find(({ field }) => field.list === true);
-    const other = codecs.find((it) => it !== flag && it !== list);
-    const decode = (value: unknown, trail: Trail): unknown => {
-      const chosen = typeof value === 'boolean' ? flag : Array.isArray(value) ? list : other;
-      if (chosen === undefined) throw trail.mismatch(value, typeName(key));
-      return chosen.codec.decode(value, trail);
-    };
-    return { decode, isZero: never, zero: nothing, type: typeName(key) };
-  }
+function codecOf(type: Type, isRoot: boolean): Codec {
+  if (type.scalar !== undefined) return SCALARS[type.scalar];
+  if (type.form === 'list') return listOf(() => nestedCodec(type.items));
+  return type.form === 'choice' ? choiceCodec(type) : structCodec(type, isRoot);
 }
 
-function cached(cache: Map<string, Codec>, key: string, make: () => Codec): Codec {
-  let codec = cache.get(key);
-  if (codec === undefined) {
-    codec = make();
-    cache.set(key, codec);
-  }
-  return codec;
+function compiled(type: Type, isRoot: boolean): Struct {
+  const fields = type.fields.map((field) => compiledField(field, isRoot));
+  return { fields, indexOf: new Map(fields.map((field, i) => [field.name, i])) };
+}
+
+function compiledField(field: DeclaredField, isRoot: boolean): Field {
+  const { name, owner, declaration } = field;
+  const codec = fieldCodec(field, isRoot);
+  const showsCreation = owner.key === METADATA_TYPE && name === 'creationTimestamp' && !isRoot;
+  const isEmitted = declaration.alwaysEmit === true || showsCreation;
+  const isPointer = declaration.nullable === true;
+  return {
+    name,
+    codec,
+    whenZero: isPointer ? 'keep' : isEmitted ? 'emit' : 'omit',
+    absent: isEmitted ? (isPointer ? nothing : codec.zero) : undefined,
+  };
+}
+
+function fieldCodec(field: DeclaredField, isRoot: boolean): Codec {
+  if (field.holds === 'list') return listOf(() => nestedCodec(field.type));
+  if (field.holds === 'map') return mapOf(() => nestedCodec(field.type));
+  return field.type.key === METADATA_TYPE && isRoot ? rootCodec(field.type) : nestedCodec(field.type);
+}
+
+/** A type whose JSON is the value of one of its fields: told apart by the JSON kind. */
+function choiceCodec({ key, fields }: Type): Codec {
+  const codecs = fields.map((field) => ({ field, codec: fieldCodec(field, false) }));
+  const flag = codecs.find(({ field }) => field.type.scalar === 'bool');
+  const list = codecs.find(({ field }) => field.holds === 'list');
+  const other = codecs.find((it) => it !== flag && it !== list);
+  const decode = (value: unknown, trail: Trail): unknown => {
+    const chosen = typeof value === 'boolean' ? flag : Array.isArray(value) ? list : other;
+    if (chosen === undefined) throw trail.mismatch(value, typeName(key));
+    return chosen.codec.decode(value, trail);
+  };
+  return { decode, isZero: never, zero: nothing, type: typeName(key) };
 }
 
 /** `core/v1.PodSpec` is `PodSpec` where messages name the owner of a field, */
@@ -128,14 +83,14 @@ const structName = (key: string): string => key.slice(key.lastIndexOf('.') + 1);
 /** and `v1.PodSpec` where they name the type of a value. */
 const typeName = (key: string): string => key.slice(key.indexOf('/') + 1);
 
-/** @param compile Called once, at the first value: types may contain themselves. */
-function structCodec(key: string, compile: () => Struct): Codec {
-  const name = structName(key);
-  const type = typeName(key);
+/** Compiled at the first value: types may contain themselves. */
+function structCodec(declared: Type, isRoot: boolean): Codec {
+  const name = structName(declared.key);
+  const type = typeName(declared.key);
   let struct: Struct | undefined;
   const decode = (value: unknown, trail: Trail): unknown => {
     if (!isJsonObject(value)) throw trail.mismatch(value, type);
-    struct ??= compile();
+    struct ??= compiled(declared, isRoot);
     const outer = trail.struct;
     trail.struct = name;
     trail.depth++;
@@ -144,7 +99,12 @@ function structCodec(key: string, compile: () => Struct): Codec {
     trail.struct = outer;
     return out;
   };
-  return { decode, isZero: isEmptyObject, zero: () => written((struct ??= compile()).fields, NOTHING_READ), type };
+  return {
+    decode,
+    isZero: isEmptyObject,
+    zero: () => written((struct ??= compiled(declared, isRoot)).fields, NOTHING_READ),
+    type,
+  };
 }
 
 const NOTHING_READ: readonly unknown[] = [];

@@ -3,21 +3,21 @@ import fc from 'fast-check';
 import { StatusError } from '../meta/status.js';
 import { loadCatalog } from '../types/catalog.js';
 import type { FieldDeclaration, TypeDeclaration } from '../types/declarations.js';
+import { typeGraph, type TypeGraph } from '../types/graph.js';
 import { vocabulary } from '../vocabulary/vocabulary.js';
 import { decodeObject } from './decode.js';
 
-const types = (declared: Readonly<Record<string, TypeDeclaration>>): ReadonlyMap<string, TypeDeclaration> =>
-  new Map(Object.entries(declared));
-const withFields = (...fields: FieldDeclaration[]): ReadonlyMap<string, TypeDeclaration> =>
-  types({ 'x/v1.T': { fields } });
+const types = (declared: Readonly<Record<string, TypeDeclaration>>): TypeGraph =>
+  typeGraph(new Map(Object.entries(declared)));
+const withFields = (...fields: FieldDeclaration[]): TypeGraph => types({ 'x/v1.T': { fields } });
 const catalog = loadCatalog(vocabulary('platform'));
 
 /** Decodes and writes, for the order of members matters. */
-const text = (declared: ReadonlyMap<string, TypeDeclaration>, value: unknown, key = 'x/v1.T'): string =>
-  JSON.stringify(decodeObject(declared, key, value).value);
-const refusal = (declared: ReadonlyMap<string, TypeDeclaration>, value: unknown, key = 'x/v1.T'): string => {
+const text = (declared: TypeGraph, value: unknown, key = 'x/v1.T'): string =>
+  JSON.stringify(decodeObject(declared.of(key), value).value);
+const refusal = (declared: TypeGraph, value: unknown, key = 'x/v1.T'): string => {
   try {
-    decodeObject(declared, key, value);
+    decodeObject(declared.of(key), value);
   } catch (err) {
     assert.ok(err instanceof StatusError);
     assert.equal(err.code, 400);
@@ -36,7 +36,7 @@ describe('decodeObject()', () => {
   it('does not change its input and gives fresh objects', () => {
     const declared = withFields({ name: 'm', type: 'string', map: true }, { name: 'l', type: 'string', list: true });
     const input = { l: ['x'], m: { b: '1', a: '2' } };
-    const value = decodeObject(declared, 'x/v1.T', input).value as typeof input;
+    const value = decodeObject(declared.of('x/v1.T'), input).value as typeof input;
     value.l.push('y');
     value.m.b = '3';
     assert.deepEqual(input, { l: ['x'], m: { b: '1', a: '2' } });
@@ -108,7 +108,7 @@ describe('decodeObject()', () => {
 
   it('does not take inherited names for declared ones', () => {
     const value = JSON.parse('{"__proto__":{"s":"x"},"constructor":1}') as unknown;
-    const { value: out, unknown } = decodeObject(withFields({ name: 's', type: 'string' }), 'x/v1.T', value);
+    const { value: out, unknown } = decodeObject(withFields({ name: 's', type: 'string' }).of('x/v1.T'), value);
     assert.deepEqual(out, {});
     assert.deepEqual(unknown, ['__proto__', 'constructor']);
   });
@@ -230,7 +230,7 @@ describe('decodeObject()', () => {
         { name: 'q', type: 'quantity', list: true },
       );
       const read = (value: object, key: string, literal: string): unknown =>
-        decodeObject(declared, 'x/v1.T', value, { literals: new Map([[key, literal]]) }).value;
+        decodeObject(declared.of('x/v1.T'), value, { literals: new Map([[key, literal]]) }).value;
       assert.throws(() => read({ i: 1 }, '["i"]', '1.0'), /number 1\.0 into Go struct field T\.i of type int32$/);
       assert.throws(() => read({ m: { 'a.b': 1 } }, '["m","a.b"]', '1e0'), /number 1e0 into .* T\.m of type int32$/);
       assert.deepEqual(read({ d: 1, i: 2 }, '["d"]', '1.0'), { i: 2, d: 1 });
@@ -248,7 +248,7 @@ describe('decodeObject()', () => {
       }
       assert.match(told(integer('1e30')), /number 1e\+30 into Go struct field .* of type int64$/);
       for (const text of ['9007199254740991', '-9007199254740991']) {
-        const pod = decodeObject(catalog.types, 'core/v1.Pod', integer(text)).value as { spec: object };
+        const pod = decodeObject(catalog.types.of('core/v1.Pod'), integer(text)).value as { spec: object };
         assert.deepEqual(pod.spec, { containers: null, activeDeadlineSeconds: Number(text) });
       }
       const quota = JSON.parse('{"spec":{"hard":{"cpu":9007199254740993}}}') as unknown;
@@ -278,9 +278,9 @@ describe('decodeObject()', () => {
 
   it('reports unknown members with their paths, up to a bound', () => {
     const pod = { speck: 1, spec: { x: 1, containers: [{ name: 'a' }, { imagee: 'b' }], y: 1 } };
-    const { unknown } = decodeObject(catalog.types, 'core/v1.Pod', pod);
+    const { unknown } = decodeObject(catalog.types.of('core/v1.Pod'), pod);
     assert.deepEqual(unknown, ['speck', 'spec.x', 'spec.containers[1].imagee', 'spec.y']);
-    assert.equal(decodeObject(catalog.types, 'core/v1.Pod', pod, { maxUnknown: 2 }).unknown.length, 2);
+    assert.equal(decodeObject(catalog.types.of('core/v1.Pod'), pod, { maxUnknown: 2 }).unknown.length, 2);
   });
 
   describe('with the built-in types', () => {
@@ -313,7 +313,7 @@ describe('decodeObject()', () => {
         fc.property(fc.constantFrom(...keys), body, (key, value) => {
           let once: unknown;
           try {
-            once = decodeObject(catalog.types, key, value).value;
+            once = decodeObject(catalog.types.of(key), value).value;
           } catch (err) {
             assert.ok(err instanceof StatusError, String(err));
             return;
@@ -326,7 +326,7 @@ describe('decodeObject()', () => {
     it('can compile every type', () => {
       for (const key of catalog.types.keys()) {
         try {
-          decodeObject(catalog.types, key, {});
+          decodeObject(catalog.types.of(key), {});
         } catch (err) {
           assert.ok(err instanceof StatusError, `${key}: ${String(err)}`); // named scalars and lists are no objects
         }

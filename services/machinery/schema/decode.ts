@@ -1,7 +1,7 @@
 import type { Literals } from './literals.js';
 import { StatusError, badRequest } from '../meta/status.js';
-import type { TypeDeclaration } from '../types/declarations.js';
-import { Compiler } from './compile.js';
+import type { Type } from '../types/graph.js';
+import { rootCodec } from './compile.js';
 import { Trail } from './trail.js';
 
 export interface DecodeOptions {
@@ -19,7 +19,6 @@ export interface Decoded {
 }
 
 const MAX_UNKNOWN = 100;
-const compilers = new WeakMap<ReadonlyMap<string, TypeDeclaration>, Compiler>();
 
 /**
  * Brings a parsed body into the form of its declared type: checks the JSON kind of every member, drops unknown ones,
@@ -29,26 +28,18 @@ const compilers = new WeakMap<ReadonlyMap<string, TypeDeclaration>, Compiler>();
  *
  * Nothing of `value` is changed. A body that was itself decoded comes out equal.
  *
- * @param types Compiled as types are met, and kept for as long as this map is.
- * @param typeKey e.g. `core/v1.ConfigMap`.
  * @throws {StatusError} BadRequest when a member is of another kind than declared.
  */
 export function decodeObject(
-  types: ReadonlyMap<string, TypeDeclaration>,
-  typeKey: string,
+  type: Type,
   value: unknown,
   { maxUnknown = MAX_UNKNOWN, literals }: DecodeOptions = {},
 ): Decoded {
-  let compiler = compilers.get(types);
-  if (compiler === undefined) {
-    compiler = new Compiler(types);
-    compilers.set(types, compiler);
-  }
   const trail = new Trail(maxUnknown, literals);
   try {
-    return { value: compiler.root(typeKey).decode(value, trail), unknown: trail.unknown };
+    return { value: rootCodec(type).decode(value, trail), unknown: trail.unknown };
   } catch (err) {
-    if (err instanceof StatusError) throw badRequest(`${described(typeKey)}: ${err.message}`, err);
+    if (err instanceof StatusError) throw badRequest(`${described(type.key)}: ${err.message}`, err);
     throw err;
   }
 }

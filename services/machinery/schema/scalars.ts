@@ -150,17 +150,17 @@ function holdsInexact(value: unknown): boolean {
   return false;
 }
 
-export const SCALARS: ReadonlyMap<string, Codec> = new Map<ScalarType, Codec>([
-  ['string', string],
-  ['bool', bool],
-  ['int32', int32],
-  ['int64', int64],
-  ['double', double],
-  ['bytes', bytes],
-  ['time', time('second', '2006-01-02T15:04:05Z07:00')],
-  ['microTime', time('microsecond', '2006-01-02T15:04:05.000000Z07:00')],
-  ['duration', duration],
-  ['quantity', quantity],
-  ['intOrString', intOrString],
-  ['rawJSON', rawJSON],
-]);
+export const SCALARS: Readonly<Record<ScalarType, Codec>> = {
+  string,
+  bool,
+  int32,
+  int64,
+  double,
+  bytes,
+  time: time('second', '2006-01-02T15:04:05Z07:00'),
+  microTime: time('microsecond', '2006-01-02T15:04:05.000000Z07:00'),
+  duration,
+  quantity,
+  intOrString,
+  rawJSON,
+};

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { vocabulary, type VocabularyName } from '../vocabulary/vocabulary.js';
 import { loadCatalog, typeKey } from './catalog.js';
-import type { Catalog, ResourceDeclaration } from './declarations.js';
+import { SCALAR_TYPES, type Catalog, type ResourceDeclaration } from './declarations.js';
 
-const SCALARS = new Set(
-  'string bool int32 int64 double bytes time microTime duration quantity intOrString rawJSON'.split(' '),
-);
+const SCALARS = new Set<string>(SCALAR_TYPES);
 
 const find = (catalog: Catalog, group: string, version: string, resource: string): ResourceDeclaration => {
   const found = catalog.resources.find((r) => r.group === group && r.version === version && r.resource === resource);
@@ -18,32 +16,35 @@ const keysOf = (r: ResourceDeclaration): readonly string[] => r.selectableFields
 for (const name of ['platform', 'kubernetes'] satisfies VocabularyName[]) {
   describe(`loadCatalog(), ${name} vocabulary`, () => {
     const catalog = loadCatalog(vocabulary(name));
+    const keys = [...catalog.types.keys()];
 
     it('declares every type that a field refers to', () => {
-      const missing: string[] = [];
-      for (const [key, declaration] of catalog.types) {
-        for (const type of [...(declaration.fields ?? []).map((f) => f.type), declaration.listOf ?? 'string']) {
-          if (!SCALARS.has(type) && !catalog.types.has(type)) missing.push(`${key}: ${type}`);
-        }
-      }
+      const missing = keys.flatMap((key) => {
+        const { fields = [], listOf = 'string' } = catalog.types.of(key).declaration;
+        const unknown = [...fields.map((f) => f.type), listOf].filter(
+          (it) => !SCALARS.has(it) && !catalog.types.get(it),
+        );
+        return unknown.map((type) => `${key}: ${type}`);
+      });
       assert.deepEqual(missing, []);
     });
 
     it('declares the type of every resource, list and sub-resource', () => {
-      const keys = catalog.resources.flatMap((r) => [
+      const kinds = catalog.resources.flatMap((r) => [
         r.type,
         ...(r.verbs.includes('list') ? [typeKey(r.group, r.version, r.listKind)] : []),
         typeKey(r.storage.group, r.storage.version, r.kind),
         ...r.subresources.map((s) => typeKey(s.group ?? r.group, s.version ?? r.version, s.kind)),
       ]);
       assert.deepEqual(
-        keys.filter((key) => catalog.types.get(key)?.fields === undefined),
+        kinds.filter((key) => catalog.types.get(key)?.declaration.fields === undefined),
         [],
       );
     });
 
     it('names each field of a type once', () => {
-      const repeated = [...catalog.types].filter(([, { fields = [] }]) => {
+      const repeated = keys.filter((key) => {
+        const { fields = [] } = catalog.types.of(key).declaration;
         return new Set(fields.map((f) => f.name)).size !== fields.length;
       });
       assert.deepEqual(repeated, []);
@@ -63,8 +64,8 @@ for (const name of ['platform', 'kubernetes'] satisfies VocabularyName[]) {
     });
 
     it('has all of them', () => {
-      assert.deepEqual([catalog.types.size, catalog.resources.length], [778, 73]);
-      assert.equal([...catalog.types.keys()].length, new Set(catalog.types.keys()).size);
+      assert.deepEqual([keys.length, catalog.resources.length], [778, 73]);
+      assert.equal(keys.length, new Set(keys).size);
     });
   });
 }
@@ -203,15 +204,15 @@ describe('loadCatalog()', () => {
       version: 'v1',
     });
     assert.equal(find(kubernetes, 'events.k8s.io', 'v1beta1', 'events').replacement, 'events.k8s.io/v1');
-    const fields = kubernetes.types.get('core/v1.NodeSystemInfo')?.fields?.map((f) => f.name) ?? [];
+    const fields = kubernetes.types.of('core/v1.NodeSystemInfo').fields.map((f) => f.name);
     assert.ok(fields.includes('kubeletVersion') && !fields.includes('nodeagentVersion'));
-    const type = kubernetes.types.get('core/v1.Secret')?.fields?.find((f) => f.name === 'type');
-    assert.ok(type?.known?.includes('kubernetes.io/tls'));
+    const type = kubernetes.types.of('core/v1.Secret').field('type');
+    assert.ok(type?.declaration.known?.includes('kubernetes.io/tls'));
   });
 
   it('knows no type of a group version that is not declared', () => {
     for (const key of ['', 'Pod', 'core/v2.Pod', '../resources.json', 'core/v1.', '__proto__.x', 'core/v1.__proto__']) {
-      assert.equal(catalog.types.has(key), false, key);
+      assert.equal(catalog.types.get(key), undefined, key);
     }
   });
 });

@@ -9,6 +9,7 @@ import type {
   SubresourceDeclaration,
   TableDeclaration,
 } from './declarations.js';
+import { typeGraph } from './graph.js';
 import { LazyTypes } from './lazy-types.js';
 import { isReached, isServed } from './release.js';
 import { selectableFields } from './selectable-fields.js';
@@ -151,7 +152,7 @@ export function loadCatalog(vocabulary: Vocabulary, gates: FeatureGates = DEFAUL
     tableOf: tables(vocabulary.translate),
   };
   return {
-    types: new LazyTypes(vocabulary.name === 'platform' ? undefined : vocabulary.translate),
+    types: typeGraph(new LazyTypes(vocabulary.name === 'platform' ? undefined : vocabulary.translate)),
     resources: readData<readonly ResourceEntry[]>('resources.json')
       .filter((entry) => isServed(entry) || isOnlyAsked(entry))
       .map((entry) => declare(entry, sources)),

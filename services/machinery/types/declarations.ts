@@ -1,3 +1,5 @@
+import type { TypeGraph } from './graph.js';
+
 /** Wire scalars; everything else in `FieldDeclaration.type` is the key of another type. */
 export const SCALAR_TYPES = [
   'string',
@@ -194,6 +196,6 @@ export interface SelectableField {
 
 /** Every built-in type and resource, in one vocabulary, as of the product's release. */
 export interface Catalog {
-  readonly types: ReadonlyMap<string, TypeDeclaration>;
+  readonly types: TypeGraph;
   readonly resources: readonly ResourceDeclaration[];
 }

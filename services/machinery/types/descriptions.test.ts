@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { vocabulary, type VocabularyName } from '../vocabulary/vocabulary.js';
 import { loadCatalog, typeKey } from './catalog.js';
 import { dataFiles, readData } from './data-files.js';
-import type { Catalog, TypeDeclaration } from './declarations.js';
+import type { Catalog } from './declarations.js';
 import { loadDescriptions, type Descriptions } from './descriptions.js';
-import { flattenedFields } from './flattened.js';
+import type { Type, TypeGraph } from './graph.js';
 import { isReached } from './release.js';
 
-type Types = Catalog['types'];
 interface Entry {
   readonly is?: string;
   readonly fields?: Readonly<Record<string, string>>;
@@ -25,31 +24,24 @@ function kinds({ resources }: Catalog): string[] {
 const SHARED = ['Status', 'DeleteOptions', 'WatchEvent', 'APIVersions', 'APIGroupList', 'APIResourceList', 'Patch'];
 
 /** Those and all that they lead to. */
-function reachable(types: Types, from: readonly string[]): Map<string, TypeDeclaration> {
-  const found = new Map<string, TypeDeclaration>();
-  const open = [...from];
-  for (let key = open.pop(); key !== undefined; key = open.pop()) {
-    const declaration = found.has(key) ? undefined : types.get(key);
-    if (declaration === undefined) continue;
-    found.set(key, declaration);
-    open.push(...(declaration.fields ?? []).map((field) => field.type));
+function reachable(types: TypeGraph, from: readonly string[]): readonly Type[] {
+  const found = new Set<Type>();
+  const open = from.map((key) => types.of(key));
+  for (let type = open.pop(); type !== undefined; type = open.pop()) {
+    if (found.has(type) || type.key === type.scalar) continue;
+    found.add(type);
+    open.push(...type.declared.map((field) => field.type));
   }
-  return found;
+  return [...found];
 }
 
-/** What is told about a member as documents show it: by the type that it is shown in, or the one it is inlined from. */
-function tell(types: Types, descriptions: Descriptions, key: string, name: string): string | undefined {
-  const inlined = (types.get(key)?.fields ?? []).filter((field) => field.inline === true);
-  const own = descriptions.ofField(key, name);
-  return own ?? inlined.map((field) => tell(types, descriptions, field.type, name)).find((text) => text !== undefined);
-}
-
-function silentMembers(types: Types, descriptions: Descriptions, key: string): string[] {
-  const declaration = types.get(key);
-  if (declaration === undefined || declaration.scalar !== undefined || declaration.jsonForm !== undefined) return [];
-  return flattenedFields(types, declaration)
-    .filter((field) => !isReached(field.removedIn) && !tell(types, descriptions, key, field.name))
-    .map((field) => `${key}.${field.name}`);
+/** Members that documents tell nothing about: neither for the type they are shown in, nor for the one they are inlined from. */
+function silentMembers(descriptions: Descriptions, { key, form, fields }: Type): string[] {
+  if (form !== 'struct') return [];
+  return fields
+    .filter(({ declaration }) => !isReached(declaration.removedIn))
+    .filter(({ name, owner }) => !(descriptions.ofField(key, name) ?? descriptions.ofField(owner.key, name)))
+    .map(({ name }) => `${key}.${name}`);
 }
 
 const files: Files = Object.fromEntries(
@@ -71,26 +63,26 @@ describe('loadDescriptions()', () => {
           [],
         );
         assert.deepEqual(
-          served.flatMap((key) => silentMembers(catalog.types, descriptions, key)),
+          served.flatMap((key) => silentMembers(descriptions, catalog.types.of(key))),
           [],
         );
       });
 
       it('has one for all that kinds are made of', () => {
-        const all = [...reachable(catalog.types, served).keys()];
-        const silent = all.filter((key) => catalog.types.get(key)?.listOf === undefined && !descriptions.ofType(key));
+        const all = reachable(catalog.types, served);
+        const silent = all.filter(({ form, key }) => form !== 'list' && !descriptions.ofType(key));
         assert.deepEqual(silent, []);
         assert.deepEqual(
-          all.flatMap((key) => silentMembers(catalog.types, descriptions, key)),
+          all.flatMap((type) => silentMembers(descriptions, type)),
           [],
         );
       });
 
       it('uses the words of the vocabulary', () => {
         const other = name === 'platform' ? /kube|k8s/i : /platform\.io|x-platform|nodeagent/i;
-        const all = [...reachable(catalog.types, served)].flatMap(([key, { fields = [] }]) => [
+        const all = reachable(catalog.types, served).flatMap(({ key, declared }) => [
           descriptions.ofType(key),
-          ...fields.map((field) => descriptions.ofField(key, field.name)),
+          ...declared.map((field) => descriptions.ofField(key, field.name)),
         ]);
         assert.deepEqual(
           all.filter((text) => text !== undefined && other.test(text)),
@@ -150,13 +142,14 @@ describe('loadDescriptions()', () => {
   it('describes nothing that no type has', () => {
     const { types } = loadCatalog(vocabulary('platform'));
     const fieldsOf = new Map<string, Set<string>>();
-    for (const [key, declaration] of types) {
+    for (const key of types.keys()) {
+      const { form, fields } = types.of(key);
       const slash = key.indexOf('/');
       const group = slash < 0 ? 'meta' : key.slice(0, slash);
       const place = `${group} ${key.slice(key.lastIndexOf('.') + 1)}`;
       const names = fieldsOf.get(place) ?? new Set<string>();
       fieldsOf.set(place, names);
-      if (declaration.scalar === undefined) for (const f of flattenedFields(types, declaration)) names.add(f.name);
+      if (form !== 'scalar') for (const field of fields) names.add(field.name);
     }
     const strange = Object.entries(files)
       .filter(([group]) => group !== 'common')

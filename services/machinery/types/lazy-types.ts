@@ -1,5 +1,6 @@
 import { dataFiles, readData } from './data-files.js';
 import type { TypeDeclaration } from './declarations.js';
+import type { Declarations } from './graph.js';
 
 type Loaded = ReadonlyMap<string, TypeDeclaration>;
 
@@ -23,10 +24,10 @@ function translatedTree(node: unknown, translate: (form: string) => string): unk
 }
 
 /**
- * All declared types, read one group version at a time when a key of it is first asked for: a server that starts reads
- * what it touches, some tenth of the whole. Going through all of them reads all of them.
+ * The declarations of all built-in types, read one group version at a time when a key of it is first asked for: a server
+ * that starts reads some tenth of the whole. Going through the keys reads all of them.
  */
-export class LazyTypes implements ReadonlyMap<string, TypeDeclaration> {
+export class LazyTypes implements Declarations {
   readonly #files = new Map<string, string>();
   readonly #loaded = new Map<string, Loaded>();
   readonly #translate: ((form: string) => string) | undefined;
@@ -44,39 +45,8 @@ export class LazyTypes implements ReadonlyMap<string, TypeDeclaration> {
     return this.#group(groupVersionOf(key))?.get(key);
   }
 
-  has(key: string): boolean {
-    return this.get(key) !== undefined;
-  }
-
-  get size(): number {
-    return this.#all().reduce((sum, group) => sum + group.size, 0);
-  }
-
-  *entries(): MapIterator<[string, TypeDeclaration]> {
-    for (const group of this.#all()) yield* group;
-  }
-
-  *keys(): MapIterator<string> {
-    for (const [key] of this.entries()) yield key;
-  }
-
-  *values(): MapIterator<TypeDeclaration> {
-    for (const [, declaration] of this.entries()) yield declaration;
-  }
-
-  [Symbol.iterator](): MapIterator<[string, TypeDeclaration]> {
-    return this.entries();
-  }
-
-  forEach(
-    visit: (value: TypeDeclaration, key: string, map: ReadonlyMap<string, TypeDeclaration>) => void,
-    thisArg?: unknown,
-  ): void {
-    for (const [key, declaration] of this.entries()) visit.call(thisArg, declaration, key, this);
-  }
-
-  #all(): readonly Loaded[] {
-    return [...this.#files.keys()].flatMap((groupVersion) => this.#group(groupVersion) ?? []);
+  *keys(): Iterable<string> {
+    for (const groupVersion of this.#files.keys()) yield* this.#group(groupVersion)?.keys() ?? [];
   }
 
   #group(groupVersion: string): Loaded | undefined {

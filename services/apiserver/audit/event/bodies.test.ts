@@ -58,7 +58,7 @@ describe('protobufReader()', () => {
   const catalog = loadCatalog(vocabulary('kubernetes'));
   const read = protobufReader(catalog);
   const configMap = (name: string): Buffer =>
-    encodeProtobuf(catalog.types, 'core/v1.ConfigMap', { metadata: { name }, data: { a: 'b' } });
+    encodeProtobuf(catalog.types.of('core/v1.ConfigMap'), { metadata: { name }, data: { a: 'b' } });
 
   it('reads an object', () => {
     const object = read(encodeEnvelope('v1', 'ConfigMap', configMap('x'))) as { metadata: JsonObject } & JsonObject;
@@ -67,7 +67,7 @@ describe('protobufReader()', () => {
   });
 
   it('reads an object of a named group', () => {
-    const raw = encodeProtobuf(catalog.types, 'coordination.k8s.io/v1.Lease', { metadata: { name: 'x' } });
+    const raw = encodeProtobuf(catalog.types.of('coordination.k8s.io/v1.Lease'), { metadata: { name: 'x' } });
     assert.equal(read(encodeEnvelope('coordination.k8s.io/v1', 'Lease', raw))?.['kind'], 'Lease');
   });
 
@@ -80,7 +80,7 @@ describe('protobufReader()', () => {
     it(`reads a ${kind} of ${apiVersion}`, () => {
       const items = [item('x'), item('y')].flatMap((raw) => listItem(numbers, raw));
       const metadata = { resourceVersion: '7' };
-      const list = read(Buffer.concat(encodeList(META_TYPES, { apiVersion, kind, metadata }, items, numbers)));
+      const list = read(Buffer.concat(encodeList({ apiVersion, kind, metadata }, items, numbers)));
       const { items: found, metadata: said } = list as unknown as {
         items: { metadata: { name: string } }[];
         metadata: { resourceVersion: string };
@@ -105,7 +105,7 @@ describe('protobufReader()', () => {
 });
 
 function partial(name: string): Buffer {
-  return encodeProtobuf(META_TYPES, 'meta/v1.PartialObjectMetadata', { metadata: { name } });
+  return encodeProtobuf(META_TYPES.of('meta/v1.PartialObjectMetadata'), { metadata: { name } });
 }
 
 describe('statusIn()', () => {

@@ -6,6 +6,7 @@ import { parseApiVersion } from '../../../machinery/meta/gvk.js';
 import type { JsonObject } from '../../../machinery/meta/object.js';
 import { typeKey } from '../../../machinery/types/catalog.js';
 import type { Catalog } from '../../../machinery/types/declarations.js';
+import type { Type, TypeGraph } from '../../../machinery/types/graph.js';
 import { META_TYPES } from '../../../machinery/types/meta-types.js';
 import { CLIENT_WORDS } from '../../../machinery/vocabulary/vocabulary.js';
 
@@ -15,21 +16,20 @@ export type ReadProtobuf = (body: Buffer) => JsonObject | undefined;
 const META_GROUPS: readonly string[] = CLIENT_WORDS.metaGroups;
 const LIST = 'List';
 
-type Types = Catalog['types'];
-
 export const protobufReader =
   (catalog: Pick<Catalog, 'types'>): ReadProtobuf =>
   (body) => {
     const { apiVersion, kind, raw } = decodeEnvelope(body);
     const { types, key, numbers } = messageOf(catalog, apiVersion, kind);
     const named = { kind, apiVersion };
-    const item = key.endsWith(LIST) ? key.slice(0, -LIST.length) : '';
-    if (types.has(item)) return { ...named, ...listOf(types, item, numbers, raw) };
-    return types.has(key) ? { ...decodeProtobuf(types, key, raw), ...named } : undefined;
+    const item = key.endsWith(LIST) ? types.get(key.slice(0, -LIST.length)) : undefined;
+    if (item !== undefined) return { ...named, ...listOf(item, numbers, raw) };
+    const type = types.get(key);
+    return type && { ...decodeProtobuf(type, raw), ...named };
   };
 
 interface MessageType {
-  readonly types: Types;
+  readonly types: TypeGraph;
   readonly key: string;
   readonly numbers: ListNumbers;
 }
@@ -43,13 +43,13 @@ function messageOf({ types }: Pick<Catalog, 'types'>, apiVersion: string, kind: 
   return { types: META_TYPES, key: `meta/v1.${kind}`, numbers };
 }
 
-function listOf(types: Types, item: string, numbers: ListNumbers, raw: Buffer): JsonObject {
+function listOf(item: Type, numbers: ListNumbers, raw: Buffer): JsonObject {
   const items: JsonObject[] = [];
   let metadata: JsonObject = {};
   const reader = new WireReader(raw);
   while (reader.next()) {
-    if (reader.field === numbers.metadata) metadata = decodeProtobuf(META_TYPES, 'meta/v1.ListMeta', reader.bytes());
-    else if (reader.field === numbers.items) items.push(decodeProtobuf(types, item, reader.bytes()));
+    if (reader.field === numbers.metadata) metadata = decodeProtobuf(META_TYPES.of('meta/v1.ListMeta'), reader.bytes());
+    else if (reader.field === numbers.items) items.push(decodeProtobuf(item, reader.bytes()));
     else reader.skip();
   }
   return { metadata, items };

@@ -1,5 +1,4 @@
 import type { Catalog } from '../../../machinery/types/declarations.js';
-import { flattenedFields } from '../../../machinery/types/flattened.js';
 import { API_SERVER_FLAGS, type ApiServerOptions } from '../../options/flags.js';
 import type { Reader } from '../reader.js';
 import type { ResourceTable } from '../resources.js';
@@ -28,6 +27,6 @@ export function attachAddresses(
   addresses.attach({
     cache: services.cache,
     fresh: () => reader.whenFresh(),
-    specMembers: flattenedFields(catalog.types, spec).map(({ name }) => name),
+    specMembers: spec.fields.map(({ name }) => name),
   });
 }

@@ -19,15 +19,13 @@ const addresses = new ServiceAddresses({
 const table = new ResourceTable({
   catalog,
   converter: converter(catalog, words),
-  defaulter: new Defaulter(catalog.types, words),
+  defaulter: new Defaulter(words),
   keys: registryKeys('/registry'),
   strategyFor: strategies({ vocabulary: words, eventTtlSeconds: 60, addresses, allowPrivileged: true }),
   onUnreadable: () => undefined,
   budget: new HistoryBudget({ maxBytes: 1e6, retainMs: 1e6 }),
   snapshots: new SnapshotBudget(SNAPSHOT_LIMITS),
 });
-
-export const TYPES = catalog.types;
 
 /** A resource as the server serves it, with its strategy. */
 export function servedAs(group: string, version: string, resource: string): ServedResource {

@@ -148,7 +148,6 @@ export class VerbScene {
       },
       bodies: new Bodies({
         limits: { maxBytes: 1e6, timeoutMs: 5_000 },
-        catalog: core.catalog,
         protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
       }),
     };

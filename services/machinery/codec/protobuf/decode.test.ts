@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { StatusError } from '../../meta/status.js';
 import { loadCatalog } from '../../types/catalog.js';
 import type { TypeDeclaration } from '../../types/declarations.js';
+import { typeGraph } from '../../types/graph.js';
 import { vocabulary } from '../../vocabulary/vocabulary.js';
 import { decodeProtobuf } from './decode.js';
 import { encodeProtobuf } from './encode.js';
 import { written } from './wire-writer.js';
 
-const types: ReadonlyMap<string, TypeDeclaration> = new Map<string, TypeDeclaration>([
+const declared = new Map<string, TypeDeclaration>([
   [
     't/v1.Thing',
     {
@@ -42,7 +43,9 @@ const types: ReadonlyMap<string, TypeDeclaration> = new Map<string, TypeDeclarat
   ],
 ]);
 
-const thing = (hex: string): object => decodeProtobuf(types, 't/v1.Thing', Buffer.from(hex.replaceAll(' ', ''), 'hex'));
+const types = typeGraph(declared);
+const thing = (hex: string): object =>
+  decodeProtobuf(types.of('t/v1.Thing'), Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
 const refused = (hex: string, why: RegExp): void => {
   assert.throws(
@@ -183,23 +186,21 @@ describe('decodeProtobuf()', () => {
 
   it('compiles a set of types once', () => {
     let asked = 0;
-    class Counting extends Map<string, TypeDeclaration> {
-      override get(key: string): TypeDeclaration | undefined {
+    const counted = typeGraph({
+      keys: () => declared.keys(),
+      get(key) {
         asked++;
-        return super.get(key);
-      }
-    }
-    const counted = new Counting(types);
-    decodeProtobuf(counted, 't/v1.Thing', Buffer.from('2a020801', 'hex'));
-    const first = asked;
-    decodeProtobuf(counted, 't/v1.Thing', Buffer.from('2a020801', 'hex'));
-    assert.equal(asked, first + 1, 'only whether it is a kind');
+        return declared.get(key);
+      },
+    });
+    for (let i = 0; i < 2; i++) decodeProtobuf(counted.of('t/v1.Thing'), Buffer.from('2a020801', 'hex'));
+    assert.equal(asked, 2, 'a thing and its part');
   });
 });
 
 describe('encodeProtobuf()', () => {
   const hex = (object: Record<string, never> | object): string =>
-    encodeProtobuf(types, 't/v1.Thing', object as Record<string, never>).toString('hex');
+    encodeProtobuf(types.of('t/v1.Thing'), object as Record<string, never>).toString('hex');
 
   it('writes what is no pointer though it says nothing, in the order of numbers', () => {
     assert.equal(hex({}), '0a00' + '1a00' + '2a0408001000');
@@ -229,8 +230,8 @@ describe('encodeProtobuf()', () => {
 
   it('refuses a type that has no form on the wire', () => {
     const { types: all } = loadCatalog(vocabulary('platform'));
-    assert.throws(() => encodeProtobuf(all, 'meta/v1.Table', {}), /no form on the wire/);
-    assert.throws(() => encodeProtobuf(all, 'core/v1.Nothing', {}), /No declaration/);
+    assert.throws(() => encodeProtobuf(all.of('meta/v1.Table'), {}), /no form on the wire/);
+    assert.throws(() => encodeProtobuf(all.of('core/v1.Nothing'), {}), /No declaration/);
   });
 });
 
@@ -238,10 +239,10 @@ describe('unions of schemas', () => {
   const { types: all } = loadCatalog(vocabulary('platform'));
   const key = 'apiextensions.platform.io/v1.JSONSchemaProps';
   const there = (schema: object): object =>
-    decodeProtobuf(all, key, encodeProtobuf(all, key, schema as Record<string, never>));
+    decodeProtobuf(all.of(key), encodeProtobuf(all.of(key), schema as Record<string, never>));
 
   it('allow what they have a schema for', () => {
-    const bytes = encodeProtobuf(all, key, { additionalProperties: {} });
+    const bytes = encodeProtobuf(all.of(key), { additionalProperties: {} });
     assert.ok(bytes.includes(Buffer.from('080112', 'hex')));
   });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../meta/object.js';
-import type { TypeDeclaration } from '../../types/declarations.js';
-import { messageFor } from './messages.js';
+import type { Type } from '../../types/graph.js';
+import { messageOf } from './messages.js';
 import { WireReader } from './wire.js';
 
 /**
@@ -11,13 +11,12 @@ import { WireReader } from './wire.js';
  *
  * The result is owned by the caller and, like any body, not in normal form before `decodeObject`.
  *
- * @param typeKey A structure with field numbers, e.g. `core/v1.ConfigMap`.
+ * @param type A structure with field numbers, e.g. `core/v1.ConfigMap`.
  * @throws {StatusError} BadRequest when the bytes are no such message, or hold what JSON cannot.
  */
-export function decodeProtobuf(types: ReadonlyMap<string, TypeDeclaration>, typeKey: string, raw: Buffer): JsonObject {
-  const message = messageFor(types, typeKey);
-  const object: Record<string, unknown> = types.get(typeKey)?.kind === true ? typeMeta(typeKey) : {};
-  message.readMembers(new WireReader(raw), object);
+export function decodeProtobuf(type: Type, raw: Buffer): JsonObject {
+  const object: Record<string, unknown> = type.declaration.kind === true ? typeMeta(type.key) : {};
+  messageOf(type).readMembers(new WireReader(raw), object);
   return object as JsonObject; // readers give nothing else
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../meta/object.js';
-import type { TypeDeclaration } from '../../types/declarations.js';
-import { messageFor } from './messages.js';
+import type { Type } from '../../types/graph.js';
+import { messageOf } from './messages.js';
 import { written } from './wire-writer.js';
 
 /**
@@ -8,16 +8,12 @@ import { written } from './wire-writer.js';
  * pointer is there also when it is zero, and nothing that is absent behind a pointer, in a list or in a map.
  * apiVersion and kind are not part of it but of the envelope.
  *
- * @param typeKey A structure with field numbers, e.g. `core/v1.ConfigMap`.
+ * @param type A structure with field numbers, e.g. `core/v1.ConfigMap`.
  * @param object In the form that `decodeObject` gives.
  * @throws {TypeError} when a member is of another kind than declared.
  */
-export function encodeProtobuf(
-  types: ReadonlyMap<string, TypeDeclaration>,
-  typeKey: string,
-  object: JsonObject,
-): Buffer {
-  const message = messageFor(types, typeKey);
+export function encodeProtobuf(type: Type, object: JsonObject): Buffer {
+  const message = messageOf(type);
   return written((writer) => {
     message.writeMembers(writer, object);
   });

@@ -261,18 +261,19 @@ function sharedPart(actual: unknown, shape: unknown): unknown {
 }
 
 describe('a general protobuf library', () => {
-  const normal = (type: string, object: unknown): JsonObject => decodeObject(types, type, object).value as JsonObject;
+  const normal = (type: string, object: unknown): JsonObject =>
+    decodeObject(types.of(type), object).value as JsonObject;
 
   for (const { type, json, message } of CASES) {
     const known = knownMessage(type.slice(type.lastIndexOf('.') + 1));
 
     it(`reads what we write: ${type}`, () => {
-      const read = known.deserialize(encodeProtobuf(types, type, normal(type, json)));
+      const read = known.deserialize(encodeProtobuf(types.of(type), normal(type, json)));
       assert.deepEqual(sharedPart(read, message), message);
     });
 
     it(`writes what we read: ${type}`, () => {
-      const { apiVersion, kind, ...rest } = decodeProtobuf(types, type, known.serialize(message));
+      const { apiVersion, kind, ...rest } = decodeProtobuf(types.of(type), known.serialize(message));
       assert.deepEqual(normal(type, rest), normal(type, json));
       assert.deepEqual([apiVersion, kind], type.replace('core/', '').split(/\.(?=[A-Z])/));
     });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../meta/object.js';
-import type { TypeDeclaration } from '../../types/declarations.js';
+import { META_TYPES } from '../../types/meta-types.js';
 import { encodeProtobuf } from './encode.js';
 import { encodeEnvelopeAround } from './envelope.js';
 import { BYTES } from './wire.js';
@@ -33,16 +33,14 @@ export const listItem = ({ items }: ListNumbers, item: Buffer): readonly [head: 
 /**
  * A list in its envelope, in pieces: the items are not copied.
  *
- * @param types Where `meta/v1.ListMeta` is declared.
  * @param items Made of what `listItem` gives, with the same numbers.
  */
 export function encodeList(
-  types: ReadonlyMap<string, TypeDeclaration>,
   list: { readonly apiVersion: string; readonly kind: string; readonly metadata: JsonObject },
   items: readonly Buffer[],
   numbers: ListNumbers = LIST_NUMBERS,
 ): Buffer[] {
-  const metadata = encodeProtobuf(types, 'meta/v1.ListMeta', list.metadata);
+  const metadata = encodeProtobuf(META_TYPES.of('meta/v1.ListMeta'), list.metadata);
   const first = Buffer.concat([fieldHead(numbers.metadata, metadata.length), metadata]);
   const ordered = numbers.metadata < numbers.items ? [first, ...items] : [...items, first];
   const length = ordered.reduce((sum, piece) => sum + piece.length, 0);

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../meta/own.js';
-import type { FieldDeclaration, TypeDeclaration } from '../../types/declarations.js';
+import { facet, type Field as DeclaredField, type Type } from '../../types/graph.js';
 import type { Field, Inlined } from './fields.js';
 import { fieldOf, inlineField } from './fields.js';
 import { SCALARS } from './scalars.js';
@@ -10,8 +10,6 @@ import type { WireReader } from './wire.js';
 import { BYTES } from './wire.js';
 import type { WireWriter } from './wire-writer.js';
 
-type Types = ReadonlyMap<string, TypeDeclaration>;
-
 /** A declared structure. */
 export interface Message extends Value, Inlined {
   /** Reads members up to the end of the message at hand. */
@@ -20,66 +18,35 @@ export interface Message extends Value, Inlined {
   readonly writeMembers: (writer: WireWriter, from: Record<string, unknown>) => void;
 }
 
-/** The messages of one set of types. Each is compiled when a value of its type is first met. */
-class Messages {
-  readonly #types: Types;
-  readonly #messages = new Map<string, Message>();
-  readonly #values = new Map<string, Value>();
+/** The message of a declared structure. @throws {Error} at its first use when it has no form on the wire. */
+export const messageOf = facet((type): Message => messageWith(() => wireFields(type)));
 
-  constructor(types: Types) {
-    this.#types = types;
-  }
+const valueOf = facet((type): Value => {
+  if (type.scalar !== undefined) return SCALARS[type.scalar];
+  if (type.form === 'list') return namedList(valueOf(type.items));
+  return type.form === 'choice' ? unionOf(type, messageOf(type)) : messageOf(type);
+});
 
-  message(key: string): Message {
-    let message = this.#messages.get(key);
-    if (message === undefined) {
-      message = messageOf(() => this.#fields(key));
-      this.#messages.set(key, message);
-    }
-    return message;
-  }
+const wireFields = ({ declared }: Type): readonly Field[] =>
+  declared
+    .filter((field) => !isEnvelopes(field))
+    .map(wireField)
+    .sort((a, b) => a.number - b.number);
 
-  #value(type: string): Value {
-    const known = SCALARS.get(type) ?? this.#values.get(type);
-    if (known !== undefined) return known;
-    const value = this.#make(type);
-    this.#values.set(type, value);
-    return value;
-  }
-
-  #make(key: string): Value {
-    const declaration = this.#declaration(key);
-    const { scalar, listOf, jsonForm } = declaration;
-    if (scalar !== undefined) return this.#value(scalar);
-    if (listOf !== undefined) return namedList(this.#value(listOf));
-    return jsonForm === undefined ? this.message(key) : unionOf(declaration, this.message(key));
-  }
-
-  #declaration(key: string): TypeDeclaration {
-    const declaration = this.#types.get(key);
-    if (declaration === undefined) throw new Error(`No declaration of type ${key}`);
-    return declaration;
-  }
-
-  #fields(key: string): readonly Field[] {
-    return (this.#declaration(key).fields ?? [])
-      .filter((field) => field.jsonHidden !== true && !isEnvelopes(field))
-      .map((field) => this.#field(key, field))
-      .sort((a, b) => a.number - b.number);
-  }
-
-  #field(owner: string, field: FieldDeclaration): Field {
-    if (field.proto === undefined) throw new Error(`${owner}.${field.name} has no form on the wire`);
-    if (field.inline === true) return inlineField(field.proto, () => this.message(field.type));
-    return fieldOf(field, field.proto, () => this.#value(field.type));
-  }
+function wireField(field: DeclaredField): Field {
+  const { name, owner, declaration } = field;
+  const { proto, inline } = declaration;
+  if (proto === undefined) throw new Error(`${owner.key}.${name} has no form on the wire`);
+  if (inline === true) return inlineField(proto, () => messageOf(field.type));
+  return fieldOf(declaration, proto, () => valueOf(field.type));
 }
 
 /** apiVersion and kind: they travel in the envelope. */
-const isEnvelopes = (field: FieldDeclaration): boolean => field.inline === true && field.proto === undefined;
+export const isEnvelopes = ({ declaration: { inline, proto } }: DeclaredField): boolean =>
+  inline === true && proto === undefined;
 
 /** @param fields Asked for at the first use: types may contain themselves. */
-function messageOf(fields: () => readonly Field[]): Message {
+function messageWith(fields: () => readonly Field[]): Message {
   let ordered: readonly Field[] | undefined;
   let byNumber: readonly (Field | undefined)[] | undefined;
 
@@ -137,7 +104,7 @@ const isEmpty = (value: unknown): boolean => {
 /** A list with a name of its own: a message of one repeated field. */
 function namedList(element: Value): Value {
   const items = fieldOf({ name: 'items', type: '', list: true }, 1, () => element);
-  const message = messageOf(() => [items]);
+  const message = messageWith(() => [items]);
   return {
     wireType: BYTES,
     read: (reader) => (message.read(reader) as { items?: unknown[] }).items ?? [],
@@ -148,20 +115,4 @@ function namedList(element: Value): Value {
     zero: () => [],
     leftOut: true,
   };
-}
-
-const compiled = new WeakMap<Types, Messages>();
-
-/**
- * The message of a declared structure, kept for as long as the map of types is.
- *
- * @throws {Error} when there is no such type; at its first use when it has no form on the wire.
- */
-export function messageFor(types: Types, typeKey: string): Message {
-  let messages = compiled.get(types);
-  if (messages === undefined) {
-    messages = new Messages(types);
-    compiled.set(types, messages);
-  }
-  return messages.message(typeKey);
 }

@@ -18,6 +18,7 @@ import { hasWireForm } from './wire-form.js';
 const words = vocabulary('platform');
 const catalog = loadCatalog(words);
 const { types } = catalog;
+const kindKeys = [...types.keys()].filter((key) => types.of(key).declaration.kind === true);
 
 describe('protoFiles()', () => {
   const files = protoFiles(types, words.openApiModelPrefix);
@@ -28,8 +29,7 @@ describe('protoFiles()', () => {
   });
 
   it('has a message for every kind that can be Protobuf', () => {
-    const kinds = [...types].filter(([, type]) => type.kind === true).map(([key]) => key);
-    const missing = kinds.filter((key) => {
+    const missing = kindKeys.filter((key) => {
       const { length } = [...files.values()].filter((text) => {
         const [, name = ''] = /^package (.*);$/m.exec(text) ?? [];
         const message = messageName(key);
@@ -39,7 +39,7 @@ describe('protoFiles()', () => {
     });
     assert.deepEqual(missing, ['meta/v1.Table']);
     assert.deepEqual(
-      kinds.filter((key) => !hasWireForm(types, key)),
+      kindKeys.filter((key) => !hasWireForm(types.of(key))),
       ['meta/v1.Table'],
     );
   });
@@ -47,8 +47,8 @@ describe('protoFiles()', () => {
 
 describe('a general Protobuf library with the published files', () => {
   const read = publishedReader();
-  const normal = (key: string, object: unknown): JsonObject => decodeObject(types, key, object).value as JsonObject;
-  const kinds = [...types].filter(([key, type]) => type.kind === true && hasWireForm(types, key)).map(([key]) => key);
+  const normal = (key: string, object: unknown): JsonObject => decodeObject(types.of(key), object).value as JsonObject;
+  const kinds = kindKeys.filter((key) => hasWireForm(types.of(key)));
 
   it('is asked about everything that is served', () => {
     assert.deepEqual(
@@ -62,9 +62,12 @@ describe('a general Protobuf library with the published files', () => {
       fc.assert(
         fc.property(arbitraryOf(catalog, key, { maxDepth: 4 }), (object) => {
           const before = normal(key, object);
-          const message = read(messageName(key), encodeProtobuf(types, key, before));
+          const message = read(messageName(key), encodeProtobuf(types.of(key), before));
           const { kind, apiVersion } = before; // these travel in the envelope
-          assert.deepEqual(normal(key, { kind, apiVersion, ...(jsonFormOf(types, key, message) as object) }), before);
+          assert.deepEqual(
+            normal(key, { kind, apiVersion, ...(jsonFormOf(types.of(key), message) as object) }),
+            before,
+          );
         }),
         { numRuns: 4 },
       );
@@ -81,12 +84,12 @@ describe('a general Protobuf library with the published files', () => {
 
   it('reads lists, item by item', () => {
     const items = ['a', 'b'].flatMap((name) => {
-      const item = encodeProtobuf(types, 'core/v1.ConfigMap', { metadata: { name }, data: { k: name } });
+      const item = encodeProtobuf(types.of('core/v1.ConfigMap'), { metadata: { name }, data: { k: name } });
       return listItem({ metadata: 1, items: 2 }, item);
     });
     const list = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '7', remainingItemCount: 3 } };
-    const { kind, raw } = decodeEnvelope(Buffer.concat(encodeList(types, list, items)));
-    const json = jsonFormOf(types, 'core/v1.ConfigMapList', read('io.platform.core.v1.ConfigMapList', raw));
+    const { kind, raw } = decodeEnvelope(Buffer.concat(encodeList(list, items)));
+    const json = jsonFormOf(types.of('core/v1.ConfigMapList'), read('io.platform.core.v1.ConfigMapList', raw));
     const { metadata, items: shown } = normal('core/v1.ConfigMapList', json) as unknown as Record<string, unknown>;
     assert.deepEqual([kind, metadata], ['ConfigMapList', { resourceVersion: '7', remainingItemCount: 3 }]);
     assert.deepEqual(
@@ -99,9 +102,9 @@ describe('a general Protobuf library with the published files', () => {
   });
 
   it('reads the list of version v1beta1 that got its metadata late', () => {
-    const item = encodeProtobuf(types, 'meta/v1.PartialObjectMetadata', { metadata: { name: 'a' } });
+    const item = encodeProtobuf(types.of('meta/v1.PartialObjectMetadata'), { metadata: { name: 'a' } });
     const list = { apiVersion: 'x', kind: 'PartialObjectMetadataList', metadata: { resourceVersion: '7' } };
-    const pieces = encodeList(types, list, listItem(LATE_METADATA_NUMBERS, item), LATE_METADATA_NUMBERS);
+    const pieces = encodeList(list, listItem(LATE_METADATA_NUMBERS, item), LATE_METADATA_NUMBERS);
     const { raw } = decodeEnvelope(Buffer.concat(pieces));
     const shown = read('io.platform.meta.v1beta1.PartialObjectMetadataList', raw) as {
       items: { metadata: { name: string } }[];

@@ -1,7 +1,6 @@
 import type { FieldDeclaration, ScalarType, TypeDeclaration } from '../../types/declarations.js';
+import type { Type, TypeGraph } from '../../types/graph.js';
 import { LATE_METADATA_NUMBERS } from './list.js';
-
-type Types = ReadonlyMap<string, TypeDeclaration>;
 
 /** What the declared scalars are on the wire: a type of Protobuf, or the key of a declared message. */
 const SCALARS: Readonly<Record<ScalarType, string>> = {
@@ -20,7 +19,7 @@ const SCALARS: Readonly<Record<ScalarType, string>> = {
 };
 
 /** The one message whose numbers differ from those of the same kind in version v1. */
-const LATE_METADATA: readonly (readonly [key: string, type: TypeDeclaration])[] = [
+const LATE_METADATA = new Map<string, TypeDeclaration>([
   [
     'meta/v1beta1.PartialObjectMetadataList',
     {
@@ -30,7 +29,7 @@ const LATE_METADATA: readonly (readonly [key: string, type: TypeDeclaration])[] 
       ],
     },
   ],
-];
+]);
 
 const HEADER = `// Made from the declarations of types by \`make proto\`. Do not edit.
 //
@@ -51,20 +50,20 @@ interface Place {
  *
  * @param prefix What the packages' names begin with, the dot included.
  */
-export function protoFiles(types: Types, prefix: string): ReadonlyMap<string, string> {
-  const all = [...types, ...LATE_METADATA].filter(([key, type]) => hasMessage(key, type));
-  const byFile = new Map<string, (readonly [string, TypeDeclaration])[]>();
-  for (const entry of all) {
-    const { file } = placeOf(entry[0], prefix);
-    byFile.set(file, [...(byFile.get(file) ?? []), entry]);
+export function protoFiles(declared: TypeGraph, prefix: string): ReadonlyMap<string, string> {
+  const graph = declared.with(LATE_METADATA, []);
+  const byFile = new Map<string, Type[]>();
+  for (const type of [...graph.keys()].map((key) => graph.of(key)).filter(hasMessage)) {
+    const { file } = placeOf(type.key, prefix);
+    byFile.set(file, [...(byFile.get(file) ?? []), type]);
   }
-  return new Map([...byFile].map(([file, entries]) => [file, fileText(file, entries, prefix)]));
+  return new Map([...byFile].map(([file, types]) => [file, fileText(file, types, prefix)]));
 }
 
 /** Tables have none; nor has what travels in the envelope instead. */
-const hasMessage = (key: string, type: TypeDeclaration): boolean =>
+const hasMessage = ({ key, form, declaration: { fields = [] } }: Type): boolean =>
   key !== 'meta/v1.TypeMeta' &&
-  (type.listOf !== undefined || (type.fields ?? []).every((field) => field.proto !== undefined || isEnvelopes(field)));
+  (form === 'list' || fields.every((field) => field.proto !== undefined || isEnvelopes(field)));
 
 const isEnvelopes = ({ inline, proto }: FieldDeclaration): boolean => inline === true && proto === undefined;
 
@@ -76,7 +75,7 @@ function placeOf(key: string, prefix: string): Place {
   return { file: `${path.join('/')}.proto`, package: `${prefix}${path.join('.')}`, message: key.slice(dot + 1) };
 }
 
-function fileText(file: string, entries: readonly (readonly [string, TypeDeclaration])[], prefix: string): string {
+function fileText(file: string, types: readonly Type[], prefix: string): string {
   const imports = new Set<string>();
   const typeName = (type: string): string => {
     const scalar = Object.hasOwn(SCALARS, type) ? SCALARS[type as ScalarType] : type;
@@ -85,9 +84,11 @@ function fileText(file: string, entries: readonly (readonly [string, TypeDeclara
     if (place.file !== file) imports.add(place.file);
     return `.${place.package}.${place.message}`;
   };
-  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-  const messages = sorted.map(([key, type]) => messageText(placeOf(key, prefix).message, type, typeName));
-  const { package: name } = placeOf(sorted[0]?.[0] ?? '', prefix);
+  const sorted = types.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const messages = sorted.map(({ key, declaration }) =>
+    messageText(placeOf(key, prefix).message, declaration, typeName),
+  );
+  const { package: name } = placeOf(sorted[0]?.key ?? '', prefix);
   const imported = [...imports].sort().map((path) => `import "${path}";\n`);
   return [HEADER, `package ${name};\n`, ...(imported.length === 0 ? [] : [imported.join('')]), ...messages].join('\n');
 }

@@ -10,13 +10,16 @@ import { encodeProtobuf } from './encode.js';
 
 const catalog = loadCatalog(vocabulary('platform'));
 const normal = (key: string, object: unknown): JsonObject =>
-  decodeObject(catalog.types, key, object).value as JsonObject;
+  decodeObject(catalog.types.of(key), object).value as JsonObject;
 
 /** Declared in data only: the answers as tables, which are JSON. */
 const isJsonOnly = (declaration: object): boolean => 'noProto' in declaration;
 
 describe('decodeProtobuf() of encodeProtobuf()', () => {
-  const kinds = [...catalog.types].filter(([, type]) => type.kind === true && !isJsonOnly(type)).map(([key]) => key);
+  const kinds = [...catalog.types.keys()].filter((key) => {
+    const { declaration } = catalog.types.of(key);
+    return declaration.kind === true && !isJsonOnly(declaration);
+  });
 
   it('knows all kinds that are served', () => {
     assert.deepEqual(
@@ -30,10 +33,10 @@ describe('decodeProtobuf() of encodeProtobuf()', () => {
       fc.assert(
         fc.property(arbitraryOf(catalog, key, { maxDepth: 4 }), (object) => {
           const before = normal(key, object);
-          const raw = encodeProtobuf(catalog.types, key, before);
-          const after = decodeProtobuf(catalog.types, key, raw);
+          const raw = encodeProtobuf(catalog.types.of(key), before);
+          const after = decodeProtobuf(catalog.types.of(key), raw);
           assert.deepEqual(normal(key, after), before);
-          assert.deepEqual(encodeProtobuf(catalog.types, key, after), raw, 'before it is normalised');
+          assert.deepEqual(encodeProtobuf(catalog.types.of(key), after), raw, 'before it is normalised');
         }),
         { numRuns: 8 },
       );

@@ -222,17 +222,17 @@ const rawJSON: Value = {
   leftOut: false,
 };
 
-export const SCALARS: ReadonlyMap<string, Value> = new Map<ScalarType, Value>([
-  ['string', string],
-  ['bool', bool],
-  ['int32', integer((reader) => reader.int32())],
-  ['int64', integer((reader) => reader.int64())],
-  ['double', double],
-  ['bytes', bytes],
-  ['time', time('second')],
-  ['microTime', time('microsecond')],
-  ['duration', duration],
-  ['quantity', quantity],
-  ['intOrString', intOrString],
-  ['rawJSON', rawJSON],
-]);
+export const SCALARS: Readonly<Record<ScalarType, Value>> = {
+  string,
+  bool,
+  int32: integer((reader) => reader.int32()),
+  int64: integer((reader) => reader.int64()),
+  double,
+  bytes,
+  time: time('second'),
+  microTime: time('microsecond'),
+  duration,
+  quantity,
+  intOrString,
+  rawJSON,
+};

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../meta/own.js';
-import type { TypeDeclaration } from '../../types/declarations.js';
+import type { Type } from '../../types/graph.js';
 import type { Value } from './value.js';
 import { never, nothing, unfit } from './value.js';
 import { BYTES } from './wire.js';
@@ -10,10 +10,10 @@ import { BYTES } from './wire.js';
  *
  * @param message All members, as the type is on the wire.
  */
-export function unionOf({ fields = [] }: TypeDeclaration, message: Value): Value {
-  const flag = fields.find(({ type }) => type === 'bool')?.name;
-  const list = fields.find((field) => field.list === true)?.name;
-  const other = fields.find(({ name }) => name !== flag && name !== list)?.name;
+export function unionOf({ declared }: Type, message: Value): Value {
+  const flag = declared.find(({ type }) => type.scalar === 'bool')?.name;
+  const list = declared.find(({ holds }) => holds === 'list')?.name;
+  const other = declared.find(({ name }) => name !== flag && name !== list)?.name;
 
   const membersOf = (value: unknown): Record<string, unknown> => {
     if (value === null) return {};

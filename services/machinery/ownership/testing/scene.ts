@@ -2,7 +2,7 @@ import { apiVersionOf, type ApiObject, type JsonObject } from '../../meta/object
 import { converter } from '../../conversion/converter.js';
 import { decodeObject } from '../../schema/decode.js';
 import { loadCatalog } from '../../types/catalog.js';
-import type { TypeDeclaration } from '../../types/declarations.js';
+import type { TypeGraph } from '../../types/graph.js';
 import { vocabulary } from '../../vocabulary/vocabulary.js';
 import type { FieldsTree } from '../fields-tree.js';
 import { decodeManagedFields, type ManagedFieldsEntry } from '../managed-fields.js';
@@ -14,7 +14,7 @@ export const catalog = loadCatalog(words);
 const { convert } = converter(catalog, words);
 
 export interface SceneOptions extends OwnershipOptions {
-  readonly types?: ReadonlyMap<string, TypeDeclaration>;
+  readonly types?: TypeGraph;
   /** Puts in what is missing from an applied object. */
   readonly defaults?: (object: ApiObject) => void;
 }
@@ -31,7 +31,7 @@ export class Scene {
   object: ApiObject | undefined;
   managers: readonly ManagedFieldsEntry[] = [];
   readonly #typeKey: string;
-  readonly #types: ReadonlyMap<string, TypeDeclaration>;
+  readonly #types: TypeGraph;
   readonly #ownership: Ownership;
   readonly #defaults: (object: ApiObject) => void;
   /** Versions that are served. */
@@ -42,7 +42,7 @@ export class Scene {
   constructor(typeKey: string, { types = catalog.types, ...o }: SceneOptions = {}, versions: readonly string[] = []) {
     this.#typeKey = typeKey;
     this.#types = types;
-    this.#ownership = new Ownership(types, o);
+    this.#ownership = new Ownership(o);
     this.#versions = versions;
     this.#defaults = o.defaults ?? (() => undefined);
   }
@@ -109,7 +109,7 @@ export class Scene {
     const inOther = (object: ApiObject | undefined, from: string, to: string): ApiObject | undefined =>
       object && this.#converted(object, from, to);
     return {
-      typeKey,
+      type: this.#types.of(typeKey),
       apiVersion: apiVersionOfKey(typeKey),
       live: inOther(this.object, this.#typeKey, typeKey),
       managers: this.managers,
@@ -120,7 +120,7 @@ export class Scene {
         if (!this.#versions.includes(version)) return undefined;
         const other = this.#typeKeyOf({ version });
         return {
-          typeKey: other,
+          type: this.#types.of(other),
           live: inOther(this.object, this.#typeKey, other),
           next: this.#converted(next, typeKey, other),
         };
@@ -134,7 +134,7 @@ export class Scene {
   }
 
   #decode(typeKey: string, object: unknown): ApiObject {
-    return decodeObject(this.#types, typeKey, structuredClone(object)).value as ApiObject; // kinds have metadata
+    return decodeObject(this.#types.of(typeKey), structuredClone(object)).value as ApiObject; // kinds have metadata
   }
 
   #converted(object: ApiObject, from: string, to: string): ApiObject {

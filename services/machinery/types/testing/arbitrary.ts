@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Catalog, FieldDeclaration, TypeDeclaration } from '../declarations.js';
+import type { Catalog } from '../declarations.js';
+import type { Field, Type } from '../graph.js';
 
 export interface ArbitraryOptions {
   /** Structures below this depth have only the members that are always written. */
@@ -49,7 +50,7 @@ const mapOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.dictionary(label, value, { minKeys: 1, maxKeys: 2, noNullPrototype: true });
 const listOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => fc.array(value, { minLength: 1, maxLength: 2 });
 
-/** Unions whose JSON form is not that of their fields, by `jsonForm`; the key ends in the name of the schema type. */
+/** Unions whose JSON form is not that of their fields, by `jsonForm`; of the schema that they hold. */
 type Union = (schema: fc.Arbitrary<unknown>) => fc.Arbitrary<unknown>;
 const UNIONS: Readonly<Record<string, Union>> = {
   'object or array of JSONSchemaProps': (schema) => fc.oneof(schema, listOf(schema)),
@@ -57,72 +58,55 @@ const UNIONS: Readonly<Record<string, Union>> = {
   'array of string or JSONSchemaProps': (schema) => fc.oneof(listOf(word), schema),
 };
 
-type Model = Record<string, fc.Arbitrary<unknown>>;
-
-/** Builds arbitraries for one catalog; keeps what it has built, by type and depth. */
+/** Builds arbitraries; keeps what it has built, by type and depth. */
 class Builder {
   readonly #built = new Map<string, fc.Arbitrary<unknown>>();
-  readonly #catalog: Catalog;
   readonly #instead: Readonly<Record<string, fc.Arbitrary<unknown>>>;
   readonly #maxDepth: number;
 
-  constructor(catalog: Catalog, { maxDepth = 5, instead = {} }: ArbitraryOptions) {
-    this.#catalog = catalog;
+  constructor({ maxDepth = 5, instead = {} }: ArbitraryOptions) {
     this.#maxDepth = maxDepth;
     this.#instead = instead;
   }
 
-  type(key: string, depth: number): fc.Arbitrary<unknown> {
-    const own = this.#instead[key] ?? NON_ZERO[key];
+  type(type: Type, depth: number): fc.Arbitrary<unknown> {
+    const own = this.#instead[type.key] ?? NON_ZERO[type.scalar ?? ''];
     if (own !== undefined) return own;
-    const id = `${String(depth)} ${key}`;
+    const id = `${String(depth)} ${type.key}`;
     const known = this.#built.get(id);
     if (known !== undefined) return known;
-    const declaration = this.#catalog.types.get(key);
-    if (declaration === undefined) throw new Error(`No type ${key} is declared`);
-    const built = this.#declared(key, declaration, depth);
+    const built = this.#declared(type, depth);
     this.#built.set(id, built);
     return built;
   }
 
-  #declared(key: string, declaration: TypeDeclaration, depth: number): fc.Arbitrary<unknown> {
-    if (declaration.scalar !== undefined) return this.type(declaration.scalar, depth);
-    if (declaration.listOf !== undefined) return listOf(this.type(declaration.listOf, depth));
-    const union = UNIONS[declaration.jsonForm ?? ''];
-    if (union !== undefined) return union(this.type(key.replace(/Or\w+$/, ''), depth + 1));
-    const model: Model = {};
-    const always: string[] = [];
-    this.#addFields(declaration, depth, model, always);
-    return fc.record(model, { requiredKeys: always, noNullPrototype: true });
+  #declared(type: Type, depth: number): fc.Arbitrary<unknown> {
+    if (type.form === 'list') return listOf(this.type(type.items, depth));
+    const union = UNIONS[type.declaration.jsonForm ?? ''];
+    const schema = type.declared.find(({ name }) => name === 'schema');
+    if (union !== undefined && schema !== undefined) return union(this.type(schema.type, depth + 1));
+    const isAlways = ({ declaration }: Field): boolean => declaration.alwaysEmit === true;
+    const fields = type.fields.filter(
+      (field) => field.owner.key !== 'meta/v1.TypeMeta' && (isAlways(field) || depth < this.#maxDepth),
+    );
+    const model = Object.fromEntries(fields.map((field) => [field.name, this.#field(field, depth)]));
+    const requiredKeys = fields.filter(isAlways).map(({ name }) => name);
+    return fc.record(model, { requiredKeys, noNullPrototype: true });
   }
 
-  /** Collects the members of a structure, those of inlined structures among them. */
-  #addFields(declaration: TypeDeclaration, depth: number, model: Model, always: string[]): void {
-    for (const field of declaration.fields ?? []) {
-      if (field.inline === true) {
-        const inlined = this.#catalog.types.get(field.type);
-        if (field.name !== 'typeMeta' && inlined !== undefined) this.#addFields(inlined, depth, model, always);
-      } else if (field.jsonHidden !== true && (field.alwaysEmit === true || depth < this.#maxDepth)) {
-        model[field.name] = this.#field(field, depth);
-        if (field.alwaysEmit === true) always.push(field.name);
-      }
-    }
-  }
-
-  #field(field: FieldDeclaration, depth: number): fc.Arbitrary<unknown> {
+  #field(field: Field, depth: number): fc.Arbitrary<unknown> {
     const value = this.#value(field, depth);
-    if (field.list === true) return listOf(value);
-    if (field.map === true) return mapOf(value);
-    return value;
+    if (field.holds === 'one') return value;
+    return field.holds === 'list' ? listOf(value) : mapOf(value);
   }
 
-  #value(field: FieldDeclaration, depth: number): fc.Arbitrary<unknown> {
-    const words = (field.enum ?? field.known ?? []).filter((w) => w !== '');
+  #value({ type, holds, declaration }: Field, depth: number): fc.Arbitrary<unknown> {
+    const words = (declaration.enum ?? declaration.known ?? []).filter((w) => w !== '');
     if (words.length > 0) return fc.constantFrom(...words);
-    const value = this.type(field.type, depth + 1);
-    const showsZero = field.nullable === true || field.alwaysEmit === true;
-    const zero = ZERO[field.type];
-    if (!showsZero || zero === undefined || field.list === true || field.map === true) return value;
+    const value = this.type(type, depth + 1);
+    const showsZero = declaration.nullable === true || declaration.alwaysEmit === true;
+    const zero = ZERO[type.key];
+    if (!showsZero || zero === undefined || holds !== 'one') return value;
     return fc.oneof({ weight: 4, arbitrary: value }, { weight: 1, arbitrary: fc.constant(zero) });
   }
 }
@@ -137,8 +121,9 @@ export function arbitraryOf(
   key: string,
   options: ArbitraryOptions = {},
 ): fc.Arbitrary<Record<string, unknown>> {
-  const built = new Builder(catalog, options).type(key, 0) as fc.Arbitrary<Record<string, unknown>>; // a structure
-  if (catalog.types.get(key)?.kind !== true) return built;
+  const type = catalog.types.of(key);
+  const built = new Builder(options).type(type, 0) as fc.Arbitrary<Record<string, unknown>>; // a structure
+  if (type.declaration.kind !== true) return built;
   const dot = key.lastIndexOf('.');
   const [groupVersion, kind] = [key.slice(0, dot), key.slice(dot + 1)];
   const apiVersion = groupVersion.replace(/^(core|meta)\//, '');

@@ -1,4 +1,5 @@
-import type { Catalog, FieldDeclaration, TypeDeclaration } from '../declarations.js';
+import type { Catalog } from '../declarations.js';
+import type { Field, Type } from '../graph.js';
 
 /** The way to a member: names of members and keys, and the index 0 of lists. */
 export type Place = readonly (string | number)[];
@@ -15,19 +16,18 @@ const ANY_KEY = 'a';
 export function placesOf(catalog: Catalog, typeKey: string, closed: readonly string[] = []): readonly Place[] {
   const places: Place[] = [];
   const seen = new Set<string>([typeKey, ...closed]);
-  let level: (readonly [string, Place])[] = [[typeKey, []]];
+  let level: (readonly [Type, Place])[] = [[catalog.types.of(typeKey), []]];
   while (level.length > 0) {
-    const next: (readonly [string, Place])[] = [];
-    for (const [key, at] of level) {
-      for (const field of fieldsOf(catalog, key)) {
+    const next: (readonly [Type, Place])[] = [];
+    for (const [type, at] of level) {
+      for (const field of type.fields) {
         const place = [...at, field.name];
         places.push(place);
         const inside = elementOf(field, place);
         if (inside !== place) places.push(inside);
-        if (seen.has(field.type) || !catalog.types.has(field.type)) continue;
-        seen.add(field.type);
-        const listed = catalog.types.get(field.type)?.listOf !== undefined;
-        if (listed) places.push([...inside, 0]);
+        if (seen.has(field.type.key)) continue;
+        seen.add(field.type.key);
+        if (field.type.form === 'list') places.push([...inside, 0]);
         next.push([field.type, inside]);
       }
     }
@@ -36,17 +36,8 @@ export function placesOf(catalog: Catalog, typeKey: string, closed: readonly str
   return places;
 }
 
-function elementOf({ list, map }: FieldDeclaration, place: Place): Place {
-  if (list === true) return [...place, 0];
-  return map === true ? [...place, ANY_KEY] : place;
-}
-
-function fieldsOf(catalog: Catalog, key: string): readonly FieldDeclaration[] {
-  const declaration: TypeDeclaration | undefined = catalog.types.get(key);
-  return (declaration?.fields ?? []).flatMap((field) => {
-    if (field.jsonHidden === true) return [];
-    return field.inline === true ? fieldsOf(catalog, field.type) : [field];
-  });
+function elementOf({ holds }: Field, place: Place): Place {
+  return holds === 'one' ? place : [...place, holds === 'list' ? 0 : ANY_KEY];
 }
 
 /** A copy of `object` with a value at a place; what is on the way there is made where it is not. */

@@ -78,7 +78,7 @@ export class KindUnderTest {
     const words = vocabulary(place.words ?? 'kubernetes');
     this.#place = place;
     this.#catalog = loadCatalog(words);
-    this.#defaulter = new Defaulter(this.#catalog.types, words);
+    this.#defaulter = new Defaulter(words);
     const validation = validationTable(words, { allowPrivileged: place.allowPrivileged ?? true })[place.group ?? '']?.[
       place.resource
     ];
@@ -87,9 +87,10 @@ export class KindUnderTest {
   }
 
   decoded(object: Json, withDefaults = true): ApiObject {
-    const { value, unknown } = decodeObject(this.#catalog.types, this.#place.type, object);
+    const type = this.#catalog.types.of(this.#place.type);
+    const { value, unknown } = decodeObject(type, object);
     assert.deepEqual(unknown, [], 'tests spell members right');
-    if (withDefaults) this.#defaulter.apply(this.#place.type, value as ApiObject);
+    if (withDefaults) this.#defaulter.apply(type, value as ApiObject);
     return value as ApiObject;
   }
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadSync, type MessageTypeDefinition } from '@grpc/proto-loader';
-import type { FieldDeclaration, TypeDeclaration } from '../../../types/declarations.js';
+import type { Field, Type } from '../../../types/graph.js';
 import { formatDuration } from '../durations.js';
 
 /** The files that others generate their clients from. */
@@ -12,7 +12,6 @@ export const publishedFiles = (): readonly string[] =>
     .filter((path) => path.endsWith('.proto'))
     .sort();
 
-type Types = ReadonlyMap<string, TypeDeclaration>;
 type Members = Readonly<Record<string, unknown>>;
 
 /** Reads messages with a general library and nothing but the published files; int64 as text, bytes as base64. */
@@ -67,41 +66,40 @@ const SCALARS: Readonly<Record<string, (value: unknown) => unknown>> = {
 };
 
 /** The JSON form of a message that the library has read. */
-export function jsonFormOf(types: Types, typeKey: string, value: unknown): unknown {
-  if (Object.hasOwn(SCALARS, typeKey)) return SCALARS[typeKey]?.(value);
-  const type = types.get(typeKey);
-  if (type === undefined) return value; // a scalar that is the same in both
-  if (type.scalar !== undefined) return jsonFormOf(types, type.scalar, value);
-  const { listOf, jsonForm } = type;
-  if (listOf !== undefined)
-    return ((record(value)['items'] ?? []) as unknown[]).map((v) => jsonFormOf(types, listOf, v));
-  const members = membersOf(types, type, record(value));
-  return jsonForm === undefined ? members : unionOf(type, members);
+export function jsonFormOf(type: Type, value: unknown): unknown {
+  if (type.scalar !== undefined) return Object.hasOwn(SCALARS, type.scalar) ? SCALARS[type.scalar]?.(value) : value;
+  if (type.form === 'list') return ((record(value)['items'] ?? []) as unknown[]).map((v) => jsonFormOf(type.items, v));
+  const members = membersOf(type, record(value));
+  return type.form === 'choice' ? unionOf(type, members) : members;
 }
 
-function membersOf(types: Types, { fields = [] }: TypeDeclaration, value: Members): Members {
+function membersOf({ declared }: Type, value: Members): Members {
   const members: Record<string, unknown> = {};
-  for (const field of fields) {
-    const found = field.proto === undefined ? undefined : value[field.protoName ?? field.name];
+  for (const field of declared) {
+    const { proto, protoName = field.name, inline } = field.declaration;
+    const found = proto === undefined ? undefined : value[protoName];
     if (found === undefined || found === null) continue;
-    const json = fieldForm(types, field, found);
-    if (field.inline === true) Object.assign(members, json);
+    const json = fieldForm(field, found);
+    if (inline === true) Object.assign(members, json);
     else members[field.name] = json;
   }
   return members;
 }
 
-function fieldForm(types: Types, { type, list, map }: FieldDeclaration, value: unknown): unknown {
-  const one = (v: unknown): unknown => jsonFormOf(types, type, v);
-  if (list === true) return (value as unknown[]).map(one);
-  if (map === true) return Object.fromEntries(Object.entries(value as object).map(([k, v]) => [k, one(v)]));
-  return one(value);
+function fieldForm({ type, holds }: Field, value: unknown): unknown {
+  if (holds === 'list') return (value as unknown[]).map((v) => jsonFormOf(type, v));
+  if (holds === 'one') return jsonFormOf(type, value);
+  return Object.fromEntries(Object.entries(value as object).map(([key, v]) => [key, jsonFormOf(type, v)]));
 }
 
 /** The JSON of these is that of one member: a list that has something, else an object, else a boolean. */
-function unionOf({ fields = [] }: TypeDeclaration, members: Members): unknown {
-  const given = fields.map(({ name, type, list }) => ({ value: members[name], isFlag: type === 'bool', list }));
-  const list = given.find((it) => it.list === true && (it.value as unknown[] | undefined)?.length);
-  const object = given.find((it) => it.list !== true && !it.isFlag && it.value !== undefined);
+function unionOf({ declared }: Type, members: Members): unknown {
+  const given = declared.map(({ name, type, holds }) => ({
+    value: members[name],
+    isFlag: type.scalar === 'bool',
+    holds,
+  }));
+  const list = given.find((it) => it.holds === 'list' && (it.value as unknown[] | undefined)?.length);
+  const object = given.find((it) => it.holds !== 'list' && !it.isFlag && it.value !== undefined);
   return (list ?? object ?? given.find((it) => it.isFlag))?.value ?? null;
 }
