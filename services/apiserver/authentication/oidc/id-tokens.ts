@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { getOwn } from '../../../machinery/meta/own.js';
-import { BoundedMap } from '../jwt/bounded-map.js';
 import { checkTimes, type Times } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
 import { signerOf } from '../jwt/signatures.js';
@@ -44,9 +44,9 @@ export class IdTokens implements TokenAuthenticator {
   readonly #d: IdTokenDeps;
   readonly #nowMs: () => number;
   /** By digest, as all that is remembered here: memory holds no token. */
-  readonly #known = new BoundedMap<string, Known>(MAX_KNOWN);
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   /** What none of these keys has signed. */
-  readonly #bad = new BoundedMap<string, KeySet>(MAX_BAD);
+  readonly #bad = new LRUCache<string, KeySet>({ max: MAX_BAD });
   readonly #verifying = new Map<string, Promise<Known>>();
 
   constructor(d: IdTokenDeps) {

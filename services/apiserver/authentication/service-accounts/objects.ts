@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { metadataSpan } from '../../../machinery/codec/metadata-span.js';
 import { hasReason } from '../../../machinery/meta/status.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import type { Reader } from '../../registry/reader.js';
 import type { StoredResource } from '../../registry/resource.js';
-import { BoundedMap } from '../jwt/bounded-map.js';
 
 /** Something that has to be there for a token to be good. */
 export interface Reference {
@@ -41,7 +41,7 @@ const MAX_ANSWERS = 4_096;
  */
 export class ReferencedObjects {
   readonly #d: ObjectsDeps;
-  readonly #answers = new BoundedMap<string, Answer>(MAX_ANSWERS);
+  readonly #answers = new LRUCache<string, Answer>({ max: MAX_ANSWERS });
   readonly #asking = new Map<string, Promise<Answer>>();
 
   constructor(d: ObjectsDeps) {

@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { getOwn } from '../../../machinery/meta/own.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { ApiServerOptions } from '../../options/flags.js';
 import type { UserInfo } from '../../request/request.js';
-import { BoundedMap } from '../jwt/bounded-map.js';
 import { checkTimes } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
@@ -52,9 +52,9 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #referencesOf: ReferencesOf;
   readonly #objects: ReferencedObjects;
   /** By digest, as all that is remembered here: memory holds no token. */
-  readonly #known = new BoundedMap<string, Known>(MAX_KNOWN);
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   /** Whose signature does not hold, and never will. */
-  readonly #bad = new BoundedMap<string, true>(MAX_BAD);
+  readonly #bad = new LRUCache<string, true>({ max: MAX_BAD });
   readonly #verifying = new Map<string, Promise<Known>>();
 
   constructor(d: ServiceAccountTokenDeps) {

@@ -2,7 +2,7 @@ import type { Asker } from '../../http/turns.js';
 import type { TokenCacheMetrics, WebhookMetrics } from '../../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../../options/flags.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
-import { ExpiringCache } from '../../webhook-reviews/expiring-cache.js';
+import { answerCache, keep, type AnswerCache } from '../../webhook-reviews/answer-cache.js';
 import { openReviewService, type OpenReviewService } from '../../webhook-reviews/open-review-service.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
@@ -42,9 +42,9 @@ interface Answer {
 
 const NOBODY: Answer = { identity: undefined };
 const MAX_ENTRIES = 8_192;
-const MAX_WEIGHT = 32 * 1024 * 1024;
+const MAX_SIZE = 32 * 1024 * 1024;
 /** Of what an entry holds besides the user. */
-const ENTRY_WEIGHT = 512;
+const ENTRY_SIZE = 512;
 /** Whom a review may want a token to be meant for, altogether. */
 const MAX_AUDIENCES_LENGTH = 64 * 1024;
 
@@ -55,17 +55,12 @@ const MAX_AUDIENCES_LENGTH = 64 * 1024;
 export class TokenWebhook implements TokenAuthenticator {
   readonly name = 'webhook';
   readonly #d: TokenWebhookDeps;
-  readonly #known: ExpiringCache<Answer>;
+  readonly #known: AnswerCache<Answer>;
   readonly #questions = new SharedQuestions<Answer>();
 
   constructor(d: TokenWebhookDeps) {
     this.#d = d;
-    const { nowMs } = d;
-    this.#known = new ExpiringCache({
-      maxEntries: MAX_ENTRIES,
-      maxWeight: MAX_WEIGHT,
-      ...(nowMs === undefined ? {} : { nowMs }),
-    });
+    this.#known = answerCache(MAX_ENTRIES, MAX_SIZE, d.nowMs);
   }
 
   /**
@@ -127,8 +122,8 @@ export class TokenWebhook implements TokenAuthenticator {
     if (said.kind === 'error') throw new TokenRefused(`The authentication webhook: ${said.message}`);
     const identity = said.kind === 'known' ? identityOf(said, audiences) : undefined;
     const answer = identity === undefined ? NOBODY : { identity };
-    const weight = ENTRY_WEIGHT + length + (said.kind === 'known' ? said.weight : 0);
-    this.#known.set(key, answer, { ttlMs, weight });
+    const size = ENTRY_SIZE + length + (said.kind === 'known' ? said.weight : 0);
+    keep(this.#known, key, answer, { ttlMs, size });
     return answer;
   }
 }

@@ -2,7 +2,7 @@ import type { Asker } from '../../http/turns.js';
 import type { WebhookMetrics } from '../../metrics/webhook-metrics.js';
 import type { ApiServerOptions } from '../../options/flags.js';
 import type { UserInfo } from '../../request/request.js';
-import { ExpiringCache, type ExpiringCacheOptions } from '../../webhook-reviews/expiring-cache.js';
+import { answerCache, keep, type AnswerCache } from '../../webhook-reviews/answer-cache.js';
 import { openReviewService, type OpenReviewService } from '../../webhook-reviews/open-review-service.js';
 import type { ReviewService } from '../../webhook-reviews/review-service.js';
 import { SharedQuestions } from '../../webhook-reviews/shared-questions.js';
@@ -50,8 +50,8 @@ export function openWebhookAuthorizer(
 }
 
 const MAX_ENTRIES = 8_192;
-const MAX_WEIGHT = 16 * 1024 * 1024;
-const ENTRY_WEIGHT = 256;
+const MAX_SIZE = 16 * 1024 * 1024;
+const ENTRY_SIZE = 256;
 /** Questions with longer attributes, in characters, are asked each time. Clients choose them. */
 const MAX_REMEMBERED_LENGTH = 10_000;
 
@@ -63,20 +63,14 @@ export class WebhookAuthorizer implements Authorizer {
   readonly name = 'Webhook';
   readonly #d: WebhookAuthorizerDeps;
   /** Apart from the others: whoever asks for much that he may not do makes nobody else wait. */
-  readonly #allowed: ExpiringCache<Decision>;
-  readonly #others: ExpiringCache<Decision>;
+  readonly #allowed: AnswerCache<Decision>;
+  readonly #others: AnswerCache<Decision>;
   readonly #questions = new SharedQuestions<Decision>();
 
   constructor(d: WebhookAuthorizerDeps) {
     this.#d = d;
-    const { nowMs } = d;
-    const bounds: ExpiringCacheOptions = {
-      maxEntries: MAX_ENTRIES,
-      maxWeight: MAX_WEIGHT,
-      ...(nowMs === undefined ? {} : { nowMs }),
-    };
-    this.#allowed = new ExpiringCache(bounds);
-    this.#others = new ExpiringCache(bounds);
+    this.#allowed = answerCache(MAX_ENTRIES, MAX_SIZE, d.nowMs);
+    this.#others = answerCache(MAX_ENTRIES, MAX_SIZE, d.nowMs);
   }
 
   authorize(user: UserInfo, attributes: Attributes, asker?: Asker): Promise<Decision> | Decision {
@@ -97,9 +91,9 @@ export class WebhookAuthorizer implements Authorizer {
     const { service, groups, authorizedTtlMs, unauthorizedTtlMs } = this.#d;
     const decision = await service.ask(specOf(user, attributes, groups), decisionOf, left);
     if (lengthOf(attributes) >= MAX_REMEMBERED_LENGTH) return decision;
-    const weight = ENTRY_WEIGHT + decision.reason.length + (decision.error ?? '').length;
-    if (decision.decision === 'allow') this.#allowed.set(key, decision, { ttlMs: authorizedTtlMs, weight });
-    else this.#others.set(key, decision, { ttlMs: unauthorizedTtlMs, weight });
+    const size = ENTRY_SIZE + decision.reason.length + (decision.error ?? '').length;
+    if (decision.decision === 'allow') keep(this.#allowed, key, decision, { ttlMs: authorizedTtlMs, size });
+    else keep(this.#others, key, decision, { ttlMs: unauthorizedTtlMs, size });
     return decision;
   }
 }

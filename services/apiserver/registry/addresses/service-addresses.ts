@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { inOrder, orderOf, type Order } from '../../../machinery/defaulting/members.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, invalid, StatusError, type FieldError } from '../../../machinery/meta/status.js';
@@ -8,7 +9,6 @@ import { settleFamilies } from './families.js';
 import { fillAddresses, fillPorts, notAllocated, pathOfPort, PORT_TAKEN, RangeFull, type Chooser } from './fill.js';
 import { pick } from './picker.js';
 import { addressAt, type AddressRange, type PortRange } from './ranges.js';
-import { RecentChoices } from './recent-choices.js';
 import { addressClaim, nodePortsOf, portClaim, serviceClaims, specOf, type ServiceSpec } from './service-spec.js';
 
 export interface ServiceAddressesOptions {
@@ -36,13 +36,21 @@ interface Known {
 const FIRST = 0;
 const SERVICE = { group: '', kind: 'Service' };
 
+/** A write that has not shown in the cache by then has failed, or another one has the address. */
+const RECENT_MS = 5_000;
+const MOST_RECENT = 1_024;
+
 /**
  * Chooses addresses and ports for services. What is in use it knows from the cache, which may be behind: it is the claims
  * in the store that decide.
  */
 export class ServiceAddresses implements Allocator {
   readonly #o: ServiceAddressesOptions;
-  readonly #recent = new RecentChoices();
+  /**
+   * Chosen by this process just now, so that its cache may not show them yet. Only a hint, which keeps writes of one
+   * process from choosing the same over and over; the store decides.
+   */
+  readonly #recent = new LRUCache<string, true>({ max: MOST_RECENT, ttl: RECENT_MS });
   #known: Known | undefined;
 
   constructor(o: ServiceAddressesOptions) {
@@ -121,7 +129,7 @@ export class ServiceAddresses implements Allocator {
       const claim = offset === undefined ? undefined : claimAt(offset);
       if (offset === undefined || claim === undefined) throw new RangeFull(what);
       chosen.add(claim);
-      this.#recent.add(claim);
+      this.#recent.set(claim, true);
       return offset;
     };
     return {
