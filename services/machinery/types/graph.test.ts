@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { FieldDeclaration, TypeDeclaration } from './declarations.js';
-import { facet, typeGraph, type TypeGraph } from './graph.js';
+import { facet, typeGraph, type Type, type TypeGraph } from './graph.js';
 
 const fields = (...declared: (FieldDeclaration | string)[]): TypeDeclaration => ({
   fields: declared.map((field) => (typeof field === 'string' ? { name: field, type: 'string' } : field)),
@@ -113,6 +116,7 @@ describe('TypeGraph.with()', () => {
     'c.Root': fields(ref('metadata', 'meta.Object'), ref('spec', 'c.Spec')),
     'c.Spec': fields('size', ref('again', 'c.Root')),
     'c.Other': fields('size'),
+    'd/v1.Root': fields('size'),
   };
   const graph = first.with(map(declared), []);
 
@@ -120,13 +124,13 @@ describe('TypeGraph.with()', () => {
     const root = graph.of('c.Root');
     assert.equal(root.field('metadata')?.type, first.of('meta.Object'));
     assert.equal(root.field('spec')?.type.field('again')?.type, root);
-    assert.deepEqual([...graph.keys()].sort(), ['c.Other', 'c.Root', 'c.Spec', 'meta.Object']);
+    assert.deepEqual([...graph.keys()].sort(), ['c.Other', 'c.Root', 'c.Spec', 'd/v1.Root', 'meta.Object']);
     assert.equal(first.get('c.Root'), undefined, 'and leaves the graph before as it was');
   });
 
   it('shares what stays the same, and makes anew all that leads to what changed', () => {
     const next = graph.with(map({ 'c.Spec': fields('length', ref('again', 'c.Root')) }), []);
-    assert.equal(next.of('c.Other'), graph.of('c.Other'));
+    for (const key of ['c.Other', 'd/v1.Root']) assert.equal(next.of(key), graph.of(key), key);
     assert.equal(next.of('meta.Object'), graph.of('meta.Object'));
     assert.notEqual(next.of('c.Root'), graph.of('c.Root'));
     assert.equal(next.of('c.Root').field('spec')?.type, next.of('c.Spec'));
@@ -154,6 +158,36 @@ describe('TypeGraph.with()', () => {
     const again = next.with(map({ 'c.Spec': declared['c.Spec'] }), []);
     assert.equal(again.of('c.Root').field('spec')?.type, again.of('c.Spec'));
     assert.equal(graph.of('c.Root').field('spec')?.type, graph.of('c.Spec'));
+  });
+
+  it('refers to nothing of another group version that came later', () => {
+    const next = graph.with(map({ 'd/v2.Root': fields(ref('other', 'd/v1.Root'), ref('own', 'd/v2.Root')) }), []);
+    const root = next.of('d/v2.Root');
+    assert.equal(root.field('own')?.type, root);
+    assert.throws(() => root.field('other')?.type, /No declaration of type d\/v1\.Root/);
+  });
+
+  it('lets old types go, though those that stay were made beside them', async () => {
+    const keys = ['g/v1.A', 'g/v1.B', 'g/v1.C'];
+    const declaration = (next: string): TypeDeclaration => fields(ref('metadata', 'meta.Object'), ref('next', next));
+    let next = first.with(new Map(keys.map((key) => [key, declaration('string')])), []);
+    const old: WeakRef<Type>[] = [];
+    for (let i = 0; i < 30; i++) {
+      const [key = '', other = ''] = [keys[i % 3], keys[(i + 1) % 3]];
+      next = next.with(new Map([[key, declaration(i % 2 === 0 ? 'string' : other)]]), []);
+      for (const { type } of next.of(key).fields) if (type.scalar === undefined) old.push(new WeakRef(type));
+      old.push(new WeakRef(next.of(key)));
+    }
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const present = new Set([...next.keys()].map((key) => next.of(key)));
+    const kept = (): readonly unknown[] =>
+      old.map((it) => it.deref()).filter((type) => type !== undefined && !present.has(type));
+    for (let i = 0; i < 10 && kept().length > 0; i++) {
+      await nextTurn(); // what a turn has looked at stays to its end
+      collect();
+    }
+    assert.equal(kept().length, 0);
   });
 
   it('refuses another declaration of a type that the graph began with', () => {

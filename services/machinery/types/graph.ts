@@ -16,7 +16,8 @@ export interface TypeGraph {
   keys(): Iterable<string>;
   /**
    * The next graph. It shares with this one every type that is the same in both: neither declared anew nor leading to
-   * one that is. The types that a graph began with stay, and refer to none that came later.
+   * one that is. Types that came later refer to those of their own group version and to those that the graph began
+   * with, which stay, and refer to none that came later. Takes the time that the group versions in question take.
    *
    * @param added Declarations of new types, or new declarations of types that came later.
    * @param removed Keys of types that came later; others are passed over. A key in both is added.
@@ -158,17 +159,20 @@ class FirstTypes {
   };
 }
 
+type Types = ReadonlyMap<string, Type>;
+
 class Graph implements TypeGraph {
   readonly #first: FirstTypes;
-  readonly #later: ReadonlyMap<string, Type>;
+  /** By group version. */
+  readonly #later: ReadonlyMap<string, Types>;
 
-  constructor(first: FirstTypes, later: ReadonlyMap<string, Type>) {
+  constructor(first: FirstTypes, later: ReadonlyMap<string, Types>) {
     this.#first = first;
     this.#later = later;
   }
 
   get(key: string): Type | undefined {
-    return this.#later.get(key) ?? this.#first.get(key);
+    return this.#first.get(key) ?? this.#later.get(groupVersionOf(key))?.get(key);
   }
 
   of(key: string): Type {
@@ -179,47 +183,70 @@ class Graph implements TypeGraph {
 
   *keys(): Iterable<string> {
     yield* this.#first.keys();
-    yield* this.#later.keys();
+    for (const types of this.#later.values()) yield* types.keys();
   }
 
   with(added: ReadonlyMap<string, TypeDeclaration>, removed: Iterable<string>): TypeGraph {
-    const declared = new Map([...this.#later].map(([key, { declaration }]) => [key, declaration]));
-    for (const key of removed) declared.delete(key);
+    const changes = new Map<string, Changes>();
+    const change = (key: string, declaration: TypeDeclaration | undefined): void => {
+      const groupVersion = groupVersionOf(key);
+      const changed = changes.get(groupVersion) ?? new Map<string, TypeDeclaration | undefined>();
+      changes.set(groupVersion, changed.set(key, declaration));
+    };
+    for (const key of removed) change(key, undefined);
     for (const [key, declaration] of added) {
       if (this.#first.get(key) !== undefined) throw new Error(`Type ${key} is declared already`);
-      declared.set(key, declaration);
+      change(key, declaration);
     }
-    const kept = this.#unchanged(declared);
-    const made = new Map<Type, Map<string, Type>>();
-    const later = new Map(
-      [...declared].map(([key, declaration]) => {
-        const links = new Map<string, Type>(); // of its own: a type that held a whole graph would never let old ones go
-        const known = kept.get(key);
-        const type = known ?? new Type(key, declaration, (ref) => links.get(ref) ?? this.#first.resolve(ref));
-        if (known === undefined) made.set(type, links);
-        return [key, type];
-      }),
-    );
-    for (const [type, links] of made) {
-      for (const key of references(type)) {
-        const target = later.get(key);
-        if (target !== undefined) links.set(key, target);
-      }
+    const later = new Map(this.#later);
+    for (const [groupVersion, changed] of changes) {
+      const types = nextTypes(later.get(groupVersion) ?? new Map<string, Type>(), changed, this.#first.resolve);
+      if (types.size === 0) later.delete(groupVersion);
+      else later.set(groupVersion, types);
     }
     return new Graph(this.#first, later);
   }
+}
 
-  /** The types that came later and have the same declaration, as has all that they lead to. */
-  #unchanged(declared: ReadonlyMap<string, TypeDeclaration>): ReadonlyMap<string, Type> {
-    const kept = new Map([...this.#later].filter(([key, type]) => declared.get(key) === type.declaration));
-    const isOther = (key: string): boolean => !kept.has(key) && (this.#later.has(key) || declared.has(key));
-    let before: number;
-    do {
-      before = kept.size;
-      for (const [key, type] of kept) if (references(type).some(isOther)) kept.delete(key);
-    } while (kept.size < before);
-    return kept;
+/** `example.com/v1.Widget` is of `example.com/v1`. */
+function groupVersionOf(key: string): string {
+  const dot = key.indexOf('.', key.indexOf('/') + 1);
+  return dot < 0 ? key : key.slice(0, dot);
+}
+
+/** By key; undefined for a type that goes. */
+type Changes = Map<string, TypeDeclaration | undefined>;
+
+/** The types of one group version after a change. */
+function nextTypes(before: Types, changes: Changes, resolve: Resolve): Types {
+  const after = new Map(before);
+  const made = new Map<Type, Map<string, Type>>();
+  for (const key of affected(before, changes)) {
+    const declaration = changes.has(key) ? changes.get(key) : before.get(key)?.declaration;
+    if (declaration === undefined) {
+      after.delete(key);
+      continue;
+    }
+    const links = new Map<string, Type>(); // its own: a type that held all the others would never let old ones go
+    const type = new Type(key, declaration, (ref) => links.get(ref) ?? resolve(ref));
+    after.set(key, type);
+    made.set(type, links);
   }
+  for (const [type, links] of made) {
+    for (const key of references(type)) {
+      const target = after.get(key);
+      if (target !== undefined) links.set(key, target);
+    }
+  }
+  return after;
+}
+
+/** The keys of types that come, change or go, and of those that lead to one. */
+function affected(before: Types, changes: Changes): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [key, declaration] of changes) if (declaration !== before.get(key)?.declaration) found.add(key);
+  for (const key of found) for (const type of before.values()) if (references(type).has(key)) found.add(type.key); // grows on the way
+  return found;
 }
 
 /** The first graph of those declarations. Each is asked for when its type first is. */
@@ -236,6 +263,7 @@ export function facet<Compiled extends object | boolean>(make: (type: Type) => C
 }
 
 /** The keys that a declaration has, scalars among them. */
-const references = facet(({ declaration: { fields = [], listOf } }): readonly string[] => [
-  ...new Set([...fields.map(({ type }) => type), ...(listOf === undefined ? [] : [listOf])]),
-]);
+const references = facet(
+  ({ declaration: { fields = [], listOf } }): ReadonlySet<string> =>
+    new Set([...fields.map(({ type }) => type), ...(listOf === undefined ? [] : [listOf])]),
+);
