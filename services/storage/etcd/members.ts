@@ -8,7 +8,7 @@ import { messageOf, unavailable } from './errors.js';
 import { decodeVersion } from './messages.js';
 import { Http2Unary, type Method } from './unary.js';
 
-export const STATUS: Method = { path: '/etcdserverpb.Maintenance/Status', name: 'Status', readOnly: true };
+export const STATUS: Method = { path: '/etcdserverpb.Maintenance/Status', name: 'Status', repeatable: true };
 
 /** How long slower members are waited for when one has answered. */
 const STRAGGLERS_MS = 1000;

@@ -21,7 +21,7 @@ import { Deadlines } from './deadlines.js';
 import { parseEndpoints, type TlsFiles } from './endpoints.js';
 import { closedError, messageOf, unavailable } from './errors.js';
 import { keySpace, prefixRange, rangeFrom, type KeySpace } from './keys.js';
-import { Leases } from './leases.js';
+import { GRANT, RENEW, REVOKE, checkRenewed, decodeGranted, encodeGrant, encodeLease } from './leases.js';
 import { Lineage, replacedError, type Place } from './lineage.js';
 import type { StoreLog } from './log.js';
 import { STATUS, readVersions } from './members.js';
@@ -62,9 +62,9 @@ export interface EtcdStoreOptions extends TlsFiles {
 /** Sorts before every key of ours. */
 const NO_KEY = '\0';
 
-const RANGE: Method = { path: '/etcdserverpb.KV/Range', name: 'Range', readOnly: true };
-const TXN: Method = { path: '/etcdserverpb.KV/Txn', name: 'Txn', readOnly: false };
-const COMPACT: Method = { path: '/etcdserverpb.KV/Compact', name: 'Compact', readOnly: false };
+const RANGE: Method = { path: '/etcdserverpb.KV/Range', name: 'Range', repeatable: true };
+const TXN: Method = { path: '/etcdserverpb.KV/Txn', name: 'Txn', repeatable: false };
+const COMPACT: Method = { path: '/etcdserverpb.KV/Compact', name: 'Compact', repeatable: false };
 
 /**
  * Opens a store on etcd 3.4 or newer.
@@ -92,7 +92,6 @@ class EtcdStore implements KeyValueStore {
   readonly #transport: UnaryTransport & { close(): void };
   /** Watches have a connection of their own, so that a large answer holds up no event. */
   readonly #watchChannel: Channel;
-  readonly #leases: Leases;
   readonly #watches = new Set<EtcdWatch>();
   readonly #lineage = new Lineage();
   readonly #closing = new AbortController();
@@ -107,7 +106,6 @@ class EtcdStore implements KeyValueStore {
     this.#timeoutMs = o.requestTimeoutMs ?? 5000;
     this.#transport = new Http2Unary(new Channel(channel), deadlines);
     this.#watchChannel = new Channel(channel);
-    this.#leases = new Leases({ endpoints: channel.endpoints, tls: channel.tls, timeoutMs: this.#timeoutMs });
   }
 
   async head(signal: AbortSignal): Promise<Revision> {
@@ -169,16 +167,16 @@ class EtcdStore implements KeyValueStore {
     await this.#call('compact', COMPACT, encodeCompaction(at), signal);
   }
 
-  grantLease(ttlSeconds: number, signal: AbortSignal): Promise<LeaseId> {
-    return this.#timed('lease', this.#leases.grant(ttlSeconds, signal));
+  async grantLease(ttlSeconds: number, signal: AbortSignal): Promise<LeaseId> {
+    return decodeGranted(await this.#call('lease', GRANT, encodeGrant(ttlSeconds), signal));
   }
 
-  renewLease(lease: LeaseId, signal: AbortSignal): Promise<void> {
-    return this.#timed('lease', this.#leases.renew(lease, signal));
+  async renewLease(lease: LeaseId, signal: AbortSignal): Promise<void> {
+    checkRenewed(await this.#call('lease', RENEW, encodeLease(lease), signal), lease);
   }
 
-  revokeLease(lease: LeaseId, signal: AbortSignal): Promise<void> {
-    return this.#timed('lease', this.#leases.revoke(lease, signal));
+  async revokeLease(lease: LeaseId, signal: AbortSignal): Promise<void> {
+    await this.#call('lease', REVOKE, encodeLease(lease), signal);
   }
 
   async full(signal: AbortSignal): Promise<boolean> {
@@ -195,7 +193,6 @@ class EtcdStore implements KeyValueStore {
     for (const watch of [...this.#watches]) watch.close();
     this.#watchChannel.close();
     this.#transport.close();
-    this.#leases.close();
     return Promise.resolve();
   }
 

@@ -14,7 +14,7 @@ export interface Method {
   /** For messages. */
   readonly name: string;
   /** Whether it may be sent again when its answer was lost. */
-  readonly readOnly: boolean;
+  readonly repeatable: boolean;
 }
 
 /** What carries calls to the store, so that the store need not know how. */
@@ -165,13 +165,16 @@ class Call implements Waiting, Abortable {
   refused(session: Session, status: GrpcStatus): void {
     const rule = ruleOf(status);
     if (rule.failover === true) this.#o.transport.channel.retire(session, status.message);
-    const again = rule.code === 'unavailable' && (rule.untouched === true || this.#o.method.readOnly);
+    const again = rule.code === 'unavailable' && (rule.untouched === true || this.#o.method.repeatable);
     this.#failOrRetry(errorOf(this.#o.method.name, status), again);
   }
 
   /** The connection failed. */
   lost(reason: string, sent: boolean): void {
-    this.#failOrRetry(unavailable(`${this.#o.method.name} got no answer: ${reason}`), !sent || this.#o.method.readOnly);
+    this.#failOrRetry(
+      unavailable(`${this.#o.method.name} got no answer: ${reason}`),
+      !sent || this.#o.method.repeatable,
+    );
   }
 
   #send(session: Session): void {
