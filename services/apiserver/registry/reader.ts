@@ -217,7 +217,12 @@ export class Reader {
     for (;;) {
       const left = max - objects.length;
       const limit = p.filter.id === '' ? Math.min(size.entries, left) : size.entries;
-      const { kvs, more, count, revision: now } = await this.#range(prefix, { limit, from }, pinned, asker);
+      const {
+        kvs,
+        more,
+        count,
+        revision: now,
+      } = await this.#inTurn(() => this.#range(prefix, { limit, from }, pinned, asker));
       pinned ??= now;
       size.learn(kvs);
       const decoded = await decodePage(stored.cache, p.filter, kvs, left, asker);
@@ -225,13 +230,19 @@ export class Reader {
       const last = kvs[decoded.used - 1];
       if (last === undefined || (decoded.used === kvs.length && !more)) return pageOf(objects, pinned, '', undefined);
       from = `${last.key}\0`;
-      if (objects.length < max) {
-        await turns.alone(); // an embedded store reads at once, for as many lists as there are
-        continue;
-      }
+      if (objects.length < max) continue;
       const remaining = p.filter.id === '' && count !== undefined ? count - decoded.used : undefined;
       return pageOf(objects, pinned, tokenFor(stored, p, pinned, from), remaining);
     }
+  }
+
+  /** Reads in a turn that has room for it: an embedded store reads at once, for as many lists as there are. */
+  async #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    if (!turns.free) await turns.next();
+    const startedMs = performance.now();
+    const reading = read();
+    turns.charge(performance.now() - startedMs);
+    return reading;
   }
 
   async #range(
