@@ -1,4 +1,4 @@
-import { readData } from '../types/data-files.js';
+import { readData, translatedTree } from '../types/data-files.js';
 import type { ComputationName } from './computations.js';
 
 /** Member names joined by dots, or a list of them where a name has dots itself (keys of maps). */
@@ -35,17 +35,9 @@ export type RulesOf = (typeKey: string) => readonly DefaultRule[];
 
 type Translate = (platformForm: string) => string;
 
-/** The same tree in the words of the vocabulary. Keys stay: members of rules and of what they write carry no such word. */
-function translatedTree(node: unknown, translate: Translate): unknown {
-  if (typeof node === 'string') return translate(node);
-  if (Array.isArray(node)) return node.map((item) => translatedTree(item, translate));
-  if (typeof node !== 'object' || node === null) return node;
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, translatedTree(value, translate)]));
-}
-
 /** The rules of each type, in the order they are to be applied; translated when they are asked for. */
 export function loadRules(translate: Translate): RulesOf {
   const file = readData<Readonly<Record<string, readonly DefaultRule[]>>>('defaults.json');
   const byType = new Map(Object.entries(file).map(([key, rules]) => [translate(key), rules]));
-  return (typeKey) => (byType.get(typeKey) ?? []).map((rule) => translatedTree(rule, translate) as DefaultRule); // same form, other words
+  return (typeKey) => (byType.get(typeKey) ?? []).map((rule) => translatedTree(rule, translate));
 }

@@ -9,3 +9,16 @@ export function readData<T>(path: string): T {
 /** File names in a folder of data files. */
 export const dataFiles = (folder: string): readonly string[] =>
   readdirSync(new URL(`./data/${folder}`, import.meta.url));
+
+/** Data of the same form, every string in it translated; names of members stay. */
+export function translatedTree<T>(data: T, translate: (platformForm: string) => string): T {
+  const translated = (node: unknown): unknown => {
+    if (typeof node === 'string') return translate(node);
+    if (Array.isArray(node)) return node.map(translated);
+    if (typeof node !== 'object' || node === null) return node;
+    const copy: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(node)) copy[key] = translated(value);
+    return copy;
+  };
+  return translated(data) as T;
+}

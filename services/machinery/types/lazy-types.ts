@@ -1,4 +1,4 @@
-import { dataFiles, readData } from './data-files.js';
+import { dataFiles, readData, translatedTree } from './data-files.js';
 import type { TypeDeclaration } from './declarations.js';
 import type { Declarations } from './graph.js';
 
@@ -11,16 +11,6 @@ const groupVersionOf = (key: string): string => key.slice(0, key.lastIndexOf('.'
 function groupVersionOfFile(file: string): string {
   const stem = file.slice(0, -'.json'.length);
   return stem.replace(/\.(v\d\w*)$/, '/$1');
-}
-
-/** The declaration with every string translated: type keys, field names, values. */
-function translatedTree(node: unknown, translate: (form: string) => string): unknown {
-  if (typeof node === 'string') return translate(node);
-  if (Array.isArray(node)) return node.map((item) => translatedTree(item, translate));
-  if (typeof node !== 'object' || node === null) return node;
-  const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(node)) copy[key] = translatedTree(value, translate);
-  return copy;
 }
 
 /**
@@ -63,11 +53,6 @@ export class LazyTypes implements Declarations {
     const declared = Object.entries(readData<Readonly<Record<string, TypeDeclaration>>>(`types/${file}`));
     const translate = this.#translate;
     if (translate === undefined) return new Map(declared);
-    return new Map(
-      declared.map(([key, declaration]) => [
-        translate(key),
-        translatedTree(declaration, translate) as TypeDeclaration, // same form, other words
-      ]),
-    );
+    return new Map(declared.map(([key, declaration]) => [translate(key), translatedTree(declaration, translate)]));
   }
 }
