@@ -1,6 +1,6 @@
 # The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
 .DEFAULT_GOAL := help
-.PHONY: help install build run test check e2e bench proto clean
+.PHONY: help install build run test check e2e bench proto clean format types lint imports generated
 
 BIN := node_modules/.bin
 
@@ -22,16 +22,20 @@ run: build ## start everything with an embedded store in .platform; the ready li
 check: install ## format, types, lint and import boundaries, in under a minute
 	@$(MAKE) --no-print-directory --keep-going format types lint imports
 
+# Interfaces of the declared types: the compiler and the lint read them.
+generated:
+	@node deploy/build/make-types.mjs
+
 format:
 	@$(BIN)/prettier --check --cache --cache-location .cache/prettier --log-level warn .
 
-types:
+types: generated
 	@$(BIN)/tsc -p tsconfig.json --noEmit --tsBuildInfoFile .cache/check.tsbuildinfo
 
-lint:
+lint: generated
 	@$(BIN)/eslint --cache --cache-location .cache/eslint --max-warnings 0 services test-e2e
 
-imports:
+imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
 test: build check .cache/etcd/provided .cache/kubectl/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
@@ -55,4 +59,4 @@ proto: build ## write proto/resource-api from the declarations of types
 	@node deploy/kubectl/get-kubectl.mjs && touch $@ || test -z "$$CI"
 
 clean: ## remove what was built, not what was downloaded
-	rm -rf dist coverage .cache/prettier .cache/eslint .cache/check.tsbuildinfo
+	rm -rf dist coverage services/machinery/types/generated .cache/prettier .cache/eslint .cache/check.tsbuildinfo

@@ -8,7 +8,7 @@ const TABLES = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.cache/**'] },
+  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.cache/**', 'services/machinery/types/generated/**'] },
   {
     files: ['services/**/*.ts', 'test-e2e/**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked],
