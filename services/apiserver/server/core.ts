@@ -90,6 +90,7 @@ export async function buildCore(
     keys,
     strategyFor: strategies({
       vocabulary,
+      types: catalog.types,
       eventTtlSeconds: Math.ceil(o.eventTtlMs / 1000),
       addresses,
       allowPrivileged: o.allowPrivileged,

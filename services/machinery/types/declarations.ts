@@ -42,6 +42,67 @@ export interface RuleDeclaration {
   readonly optionalOldSelf?: boolean;
 }
 
+/** What must hold of one value. Messages are the ones that clients know; `detail` and `why` are part of them. */
+export interface ValueCheck {
+  /** Must be there and not be empty; a text is the detail of the problem. */
+  readonly required?: true | string;
+  /** Values that are allowed, in the order in which messages list them. */
+  readonly enum?: readonly string[];
+  /** Name of a rule for texts, e.g. `dns1123-label`. */
+  readonly rule?: string;
+  /** Bounds of a number, both inclusive. */
+  readonly min?: number;
+  readonly max?: number;
+  /** The problem of a value that is out of bounds; needed where it is not one of the usual ones. */
+  readonly why?: string;
+  /** Of a text. */
+  readonly maxBytes?: number;
+  /** `count`: a number that is not negative, or a share such as `25%`; `share`: the same, of at most 100%. */
+  readonly form?:
+    | 'port'
+    | 'portOrName'
+    | 'count'
+    | 'share'
+    | 'labels'
+    | 'annotations'
+    | 'driver'
+    | 'notNegativeQuantity'
+    | 'plainQuantity'
+    | 'positiveQuantity';
+}
+
+/** What must hold of a field. What is absent is the zero of its type, unless it is nullable: then it asks nothing. */
+export interface FieldCheck extends ValueCheck {
+  /**
+   * Whether rules are asked of an empty text, and of a value that is absent. They are of fields that are always written or
+   * nullable, if this does not say otherwise: of a field that has a default, say.
+   */
+  readonly empty?: 'asked' | 'skipped';
+  readonly maxItems?: number;
+  /** `*` stands for all items and is the only one then; the text is what messages call the items. */
+  readonly alone?: string;
+  /** `list`: problems of items are reported at the list. */
+  readonly items?: ValueCheck & { readonly at?: 'list' };
+  /**
+   * The member of an item that no two items share; '' for the items themselves. Empty ones are passed over, unless `empty`
+   * says otherwise.
+   */
+  readonly unique?: string;
+  /** Stays what it was at first. */
+  readonly immutable?: true;
+}
+
+/** Members of which exactly one must be there. */
+export interface OneOfDeclaration {
+  /** Absent: all members of the type but these. */
+  readonly members?: readonly string[];
+  readonly except?: readonly string[];
+  /** The problem when none is there. */
+  readonly none: string;
+  /** The problem of the second and each further one. */
+  readonly more: string;
+}
+
 /** One field of a declared type. Built-in and custom types share this form. */
 export interface FieldDeclaration {
   readonly name: string;
@@ -72,6 +133,13 @@ export interface FieldDeclaration {
   readonly removedIn?: string;
   readonly jsonHidden?: true;
   readonly structural?: StructuralDeclaration;
+  /**
+   * Several are asked one after the other, whatever came of those before. `none`: nothing in the field is checked, its type's
+   * fields neither.
+   */
+  readonly check?: FieldCheck | readonly FieldCheck[] | 'none';
+  /** What is checked of members of the value in this place; of a field that is inlined, instead of what its type says. */
+  readonly within?: Readonly<Record<string, FieldCheck>>;
 }
 
 /** Members of which at most one is set. */
@@ -93,6 +161,9 @@ export interface TypeDeclaration {
   readonly listOf?: string;
   readonly structType?: 'granular' | 'atomic';
   readonly union?: readonly UnionDeclaration[];
+  readonly oneOf?: OneOfDeclaration;
+  /** Fields that are checked before the others. */
+  readonly checkedFirst?: readonly string[];
   /** The JSON form in a few words, where it differs from the wire form. */
   readonly json?: string;
   readonly jsonForm?: string;

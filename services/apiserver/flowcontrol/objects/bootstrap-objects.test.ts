@@ -71,7 +71,7 @@ for (const [words, system, manager, scheduler, coordination] of [
 
     it('proposes nothing that would be refused', () => {
       const catalog = loadCatalog(vocabularyOf, featureGates(new Map()).gates);
-      const validationOf = validations(vocabularyOf, { allowPrivileged: true });
+      const validationOf = validations({ vocabulary: vocabularyOf, types: catalog.types, allowPrivileged: true });
       for (const { resource, object } of all) {
         const hub = catalog.resources.find((r) => r.resource === resource && r.version === 'v1beta2');
         assert.ok(hub);

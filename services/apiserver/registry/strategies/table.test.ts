@@ -10,12 +10,12 @@ import { strategies, strategyTable } from './table.js';
 for (const name of ['platform', 'kubernetes'] as const) {
   describe(`strategies() in the ${name} vocabulary`, () => {
     const words = vocabulary(name);
-    const { resources } = loadCatalog(words);
+    const { types, resources } = loadCatalog(words);
     const addresses = new ServiceAddresses({
       ranges: parseAddressRanges('range', ['10.96.0.0/24']),
       nodePorts: parsePortRange('ports', '30000-30100'),
     });
-    const strategyFor = strategies({ vocabulary: words, eventTtlSeconds: 60, addresses, allowPrivileged: true });
+    const strategyFor = strategies({ vocabulary: words, types, eventTtlSeconds: 60, addresses, allowPrivileged: true });
     const hub = (group: string, resource: string): (typeof resources)[number] => {
       const found = resources.find(
         (r) => r.group === group && r.resource === resource && r.storage.version === r.version,

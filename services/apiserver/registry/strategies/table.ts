@@ -2,6 +2,7 @@ import type { ResourceDeclaration } from '../../../machinery/types/declarations.
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strategy.js';
 import { validations } from '../validation/table.js';
+import type { ValidationSources } from '../validation/types.js';
 import { daemonSets } from './daemon-sets.js';
 import { endpointSlices } from './endpoint-slices.js';
 import { jobs } from './jobs.js';
@@ -117,9 +118,9 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
 });
 
 /** @returns The strategy of each stored resource. */
-export function strategies(o: StrategyOptions): (hub: ResourceDeclaration) => Strategy {
+export function strategies(o: StrategyOptions & ValidationSources): (hub: ResourceDeclaration) => Strategy {
   const builds = strategyTable(o.vocabulary);
-  const validationOf = validations(o.vocabulary, o);
+  const validationOf = validations(o);
   return (hub) => ({
     ...DEFAULT_STRATEGY,
     validation: validationOf(hub),

@@ -1,32 +1,18 @@
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+} from '../../../../machinery/types/generated/admissionregistration.v1.js';
 import { At, shownList } from '../checks/at.js';
-import type { LabelSelector } from '../checks/labels.js';
-import { checkLabelSelector } from '../checks/labels.js';
-import type { List } from '../checks/members.js';
-import { checkEnum, checkRule as checkTextRule, each } from '../checks/members.js';
-import type { WebhookClient } from '../checks/webhooks.js';
-import { checkWebhookClient } from '../checks/webhooks.js';
+import { checkRule, each } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
-import type { Rule } from './rules.js';
-import { checkRule } from './rules.js';
 
-interface Webhook {
-  readonly name?: string;
-  readonly clientConfig?: WebhookClient;
-  readonly rules?: readonly Rule[];
-  readonly failurePolicy?: string;
-  readonly matchPolicy?: string;
-  readonly namespaceSelector?: LabelSelector;
-  readonly objectSelector?: LabelSelector;
-  /** Always written. */
-  readonly sideEffects?: string | null;
-  readonly timeoutSeconds?: number;
-  readonly admissionReviewVersions?: List<string>;
-  readonly reinvocationPolicy?: string;
-}
+type Webhook = MutatingWebhook | ValidatingWebhook;
+type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-const webhooksOf = (configuration: ApiObject): readonly Webhook[] => (configuration['webhooks'] as List<Webhook>) ?? [];
+const webhooksOf = ({ webhooks }: Configuration): readonly Webhook[] => webhooks ?? [];
 
 /** What is asked of new webhooks, and of those that already did what is asked. */
 interface Strictness {
@@ -54,10 +40,7 @@ function strictnessFor(old: readonly Webhook[]): Strictness {
 
 /** At least three names in a row: whose the webhook is, and which. */
 function checkName(at: At, name: string): void {
-  if (name === '') {
-    at.required('name');
-    return;
-  }
+  if (name === '') return;
   const problems = dns1123Subdomain(name);
   if (problems.length > 0) at.invalid('name', name, problems.join(','));
   else if (name.split('.').length < 3) {
@@ -82,7 +65,7 @@ function checkVersions(at: At, webhook: Webhook, mustBeKnown: boolean): void {
   const seen = new Set<string>();
   each(at, 'admissionReviewVersions', versions, (version, versionAt) => {
     if (seen.has(version)) versionAt.invalid('', version, 'duplicate version');
-    else checkTextRule(versionAt, '', version, dns1035Label);
+    else checkRule(versionAt, '', version, dns1035Label);
     seen.add(version);
   });
   if (mustBeKnown && !hasKnownVersion(webhook)) {
@@ -91,32 +74,13 @@ function checkVersions(at: At, webhook: Webhook, mustBeKnown: boolean): void {
   }
 }
 
-const SHORTEST_SECONDS = 1;
-const LONGEST_SECONDS = 30;
-
-function checkWebhook(webhook: Webhook, at: At, strict: Strictness): void {
-  const { timeoutSeconds: seconds = LONGEST_SECONDS } = webhook;
-  checkName(at, webhook.name ?? '');
-  each(at, 'rules', webhook.rules, checkRule);
-  checkEnum(at, 'failurePolicy', webhook.failurePolicy, ['Fail', 'Ignore']);
-  checkEnum(at, 'matchPolicy', webhook.matchPolicy, ['Equivalent', 'Exact']);
-  checkSideEffects(at, webhook.sideEffects, strict.noSideEffects ? NO_SIDE_EFFECTS : SIDE_EFFECTS);
-  if (seconds < SHORTEST_SECONDS || seconds > LONGEST_SECONDS) {
-    const why = `the timeout value must be between ${SHORTEST_SECONDS} and ${LONGEST_SECONDS} seconds`;
-    at.invalid('timeoutSeconds', seconds, why);
-  }
-  checkLabelSelector(at, 'namespaceSelector', webhook.namespaceSelector);
-  checkLabelSelector(at, 'objectSelector', webhook.objectSelector);
-  checkEnum(at, 'reinvocationPolicy', webhook.reinvocationPolicy, ['IfNeeded', 'Never']);
-  checkWebhookClient(at.child('clientConfig'), webhook.clientConfig ?? {});
-  checkVersions(at, webhook, strict.knownVersions);
-}
-
-function checkAll(configuration: ApiObject, problems: Problems, strict: Strictness): void {
+function checkAll(configuration: Configuration, problems: Problems, strict: Strictness): void {
   const names = new Set<string>();
   each(At.root(problems), 'webhooks', webhooksOf(configuration), (webhook, at) => {
-    checkWebhook(webhook, at, strict);
-    const { name = '' } = webhook;
+    const { name = '', sideEffects } = webhook;
+    checkName(at, name);
+    checkSideEffects(at, sideEffects, strict.noSideEffects ? NO_SIDE_EFFECTS : SIDE_EFFECTS);
+    checkVersions(at, webhook, strict.knownVersions);
     if (name === '') return;
     if (strict.uniqueNames && names.has(name)) at.duplicate('name', name);
     names.add(name);
@@ -124,7 +88,7 @@ function checkAll(configuration: ApiObject, problems: Problems, strict: Strictne
 }
 
 /** Both kinds: that one of them may be asked again is a matter of its type. */
-export const webhookConfigurations: KindValidation = {
+export const webhookConfigurations: KindValidation<Configuration> = {
   create: (configuration, problems) => checkAll(configuration, problems, strictnessFor([])),
   update: (next, old, problems) => checkAll(next, problems, strictnessFor(webhooksOf(old))),
 };

@@ -1,27 +1,9 @@
-import type { ApiObject } from '../../../../machinery/meta/object.js';
-import { At } from '../checks/at.js';
-import { checkEnum, checkNotNegative } from '../checks/members.js';
-import type { PodChecks } from '../pods/spec.js';
-import type { KindValidation, Problems } from '../types.js';
-import type { JobSpec } from './jobs.js';
-import { checkJobSpec } from './jobs.js';
+import type { CronJobSpec } from '../../../../machinery/types/generated/batch.v1.js';
+import type { At } from '../checks/at.js';
 import { isTimeZone, scheduleProblem } from './schedule.js';
 
-interface CronJobSpec {
-  readonly schedule?: string;
-  readonly timeZone?: string;
-  readonly startingDeadlineSeconds?: number;
-  readonly concurrencyPolicy?: string;
-  readonly successfulJobsHistoryLimit?: number;
-  readonly failedJobsHistoryLimit?: number;
-  readonly jobTemplate?: { readonly spec?: JobSpec };
-}
-
 function checkSchedule(at: At, { schedule = '', timeZone }: CronJobSpec): void {
-  if (schedule === '') {
-    at.required('schedule');
-    return;
-  }
+  if (schedule === '') return;
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) at.invalid('schedule', schedule, problem);
   if (schedule.includes('TZ') && timeZone !== undefined) {
@@ -42,28 +24,12 @@ function checkTimeZone(at: At, timeZone: string | undefined): void {
   if (!isTimeZone(timeZone)) at.invalid('timeZone', timeZone, `unknown time zone ${timeZone}`);
 }
 
-const POLICIES = ['Allow', 'Forbid', 'Replace'];
-
 /** Each job gets a selector of its own. */
-function checkTemplate(at: At, spec: JobSpec, checks: PodChecks): void {
-  checkJobSpec(at, spec, checks);
-  const { selector, manualSelector } = spec;
-  if (selector !== undefined) at.invalid('selector', selector, '`selector` will be auto-generated');
-  if (manualSelector === true) at.notSupported('manualSelector', manualSelector, ['nil', 'false']);
+export function checkCronJob(at: At, spec: CronJobSpec): void {
+  checkSchedule(at, spec);
+  checkTimeZone(at, spec.timeZone);
+  const { selector, manualSelector } = spec.jobTemplate?.spec ?? {};
+  const jobAt = at.child('jobTemplate').child('spec');
+  if (selector !== undefined) jobAt.invalid('selector', selector, '`selector` will be auto-generated');
+  if (manualSelector === true) jobAt.notSupported('manualSelector', manualSelector, ['nil', 'false']);
 }
-
-const checkCronJob =
-  (checks: PodChecks) =>
-  (object: ApiObject, problems: Problems): void => {
-    const at = At.root(problems, 'spec');
-    const spec: CronJobSpec = object['spec'] ?? {};
-    checkSchedule(at, spec);
-    checkNotNegative(at, 'startingDeadlineSeconds', spec.startingDeadlineSeconds);
-    checkTimeZone(at, spec.timeZone);
-    checkEnum(at, 'concurrencyPolicy', spec.concurrencyPolicy, POLICIES);
-    checkTemplate(at.child('jobTemplate').child('spec'), spec.jobTemplate?.spec ?? {}, checks);
-    checkNotNegative(at, 'successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit);
-    checkNotNegative(at, 'failedJobsHistoryLimit', spec.failedJobsHistoryLimit);
-  };
-
-export const cronJobs = (checks: PodChecks): KindValidation => ({ object: checkCronJob(checks) });

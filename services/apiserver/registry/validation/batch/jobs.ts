@@ -1,42 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type * as batch from '../../../../machinery/types/generated/batch.v1.js';
+import type { PodTemplateSpec } from '../../../../machinery/types/generated/core.v1.js';
 import { At, shownMap } from '../checks/at.js';
-import type { LabelSelector, StringMap } from '../checks/labels.js';
-import { checkedSelector, selects } from '../checks/labels.js';
-import { checkImmutable, checkNotNegative, each } from '../checks/members.js';
-import type { PodChecks, PodTemplate } from '../pods/spec.js';
-import type { KindValidation, Problems } from '../types.js';
+import type { StringMap } from '../checks/labels.js';
+import { selects } from '../checks/labels.js';
+import { checkImmutable, each } from '../checks/members.js';
+import type { KindValidation, TypeRule, TypeRules } from '../types.js';
+import { checkCronJob } from './cron-jobs.js';
 
-export interface JobSpec {
-  readonly parallelism?: number;
-  readonly completions?: number;
-  readonly activeDeadlineSeconds?: number;
-  readonly backoffLimit?: number;
-  readonly ttlSecondsAfterFinished?: number;
-  readonly completionMode?: string;
-  readonly suspend?: boolean;
-  readonly manualSelector?: boolean;
-  readonly selector?: LabelSelector;
-  readonly template?: PodTemplate;
-}
+type JobSpec = batch.JobSpec;
 
-const specOf = (job: ApiObject): JobSpec => job['spec'] ?? {};
-
-const NUMBERS = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-] as const;
 const INDEXED = 'Indexed';
-const MODES = ['NonIndexed', INDEXED];
 /** The indexes that are done are listed in the status, which has to fit somewhere. */
 const MAX_INDEXED_PARALLELISM = 100_000;
 
 function checkCompletionMode(at: At, { completionMode: mode, completions, parallelism }: JobSpec): void {
-  if (mode === undefined) return;
-  if (!MODES.includes(mode)) at.notSupported('completionMode', mode, MODES);
   if (mode !== INDEXED) return;
   if (completions === undefined) at.required('completions', `when completion mode is ${INDEXED}`);
   if (parallelism !== undefined && parallelism > MAX_INDEXED_PARALLELISM) {
@@ -57,20 +35,15 @@ function checkEnding(at: At, restartPolicy: string): void {
 }
 
 /** What a job and the template of one must be; the selector is another matter. */
-export function checkJobSpec(at: At, spec: JobSpec, checks: PodChecks): void {
-  const { template = {} } = spec;
-  for (const member of NUMBERS) checkNotNegative(at, member, spec[member]);
+export const checkJobSpec: TypeRule<JobSpec> = (at, spec) => {
   checkCompletionMode(at, spec);
-  const templateAt = at.child('template');
-  checks.template(templateAt, template);
-  checkEnding(templateAt.child('spec'), template.spec?.restartPolicy ?? '');
-}
+  checkEnding(at.child('template').child('spec'), spec.template?.spec?.restartPolicy ?? '');
+};
 
 function checkSelector(at: At, { selector, template }: JobSpec): void {
-  if (selector === undefined) at.required('selector');
-  const right = checkedSelector(at, selector);
   const { labels = {} } = template?.metadata ?? {};
-  if (right === undefined || selects(right, labels)) return;
+  if (selector === undefined) at.required('selector');
+  else if (!at.isRight('selector') || selects(selector, labels)) return;
   const why = '`selector` does not match template `labels`';
   at.invalidShown('template.metadata.labels', shownMap(labels), why);
 }
@@ -86,10 +59,10 @@ function checkLabel(at: At, labels: StringMap, key: string, expected: string): v
 }
 
 /** The server selects by what no other job has; clients may have put something else in its place. */
-function checkGenerated(at: At, job: ApiObject): void {
-  const { manualSelector, selector, template } = specOf(job);
+function checkGenerated(at: At, { metadata = {}, spec = {} }: batch.Job): void {
+  const { manualSelector, selector, template } = spec;
   if (manualSelector === true || selector === undefined) return;
-  const { uid = '', name = '' } = job.metadata;
+  const { uid = '', name = '' } = metadata;
   const labels = template?.metadata?.labels ?? {};
   const templateAt = at.child('template').child('metadata');
   checkLabel(templateAt, labels, JOB_LABELS.uid, uid);
@@ -100,61 +73,44 @@ function checkGenerated(at: At, job: ApiObject): void {
 }
 
 /** Where pods of a job that waits and has never started may run is still open. */
-const isMovable = (old: ApiObject): boolean =>
-  specOf(old).suspend === true && (old['status'] as { startTime?: unknown } | undefined)?.startTime === undefined;
-
-type Affinity = Readonly<Record<string, unknown>>;
+const isMovable = ({ spec, status }: batch.Job): boolean => spec?.suspend === true && status?.startTime === undefined;
 
 /** The template without what may change: compared instead of it. */
-function unmovable({ metadata, spec }: PodTemplate): object {
+function unmovable({ metadata, spec }: PodTemplateSpec): object {
   const { labels: _labels, annotations: _annotations, ...restOfMetadata } = metadata ?? {};
   const { nodeSelector: _nodeSelector, tolerations: _tolerations, affinity, ...rest } = spec ?? {};
-  const { nodeAffinity: _nodeAffinity, ...others } = (affinity ?? {}) as Affinity;
+  const { nodeAffinity: _nodeAffinity, ...others } = affinity ?? {};
   return { metadata: restOfMetadata, spec: { ...rest, affinity: others } };
 }
 
-function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void {
-  const at = At.root(problems, 'spec');
-  const spec = specOf(next);
-  const oldSpec = specOf(old);
-  checkImmutable(at, 'completions', spec.completions, oldSpec.completions);
-  const { template = {} } = spec;
-  const { template: oldTemplate = {} } = oldSpec;
-  const isSame = isMovable(old) && isDeepStrictEqual(unmovable(template), unmovable(oldTemplate));
-  if (!isSame) checkImmutable(at, 'template', template, oldTemplate);
-  checkImmutable(at, 'completionMode', spec.completionMode, oldSpec.completionMode);
-}
-
-interface JobStatus {
-  readonly active?: number;
-  readonly succeeded?: number;
-  readonly failed?: number;
-  readonly ready?: number;
-  readonly uncountedTerminatedPods?: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] };
-}
-
-function checkStatus(next: ApiObject, _old: ApiObject, problems: Problems): void {
-  const at = At.root(problems, 'status');
-  const status: JobStatus = next['status'] ?? {};
-  for (const member of ['active', 'succeeded', 'failed', 'ready'] as const)
-    checkNotNegative(at, member, status[member]);
+/** Each item, in whichever list it stands, is there once. */
+const checkUncounted: TypeRule<batch.UncountedTerminatedPods> = (at, uncounted) => {
   const seen = new Set<string>();
   for (const member of ['succeeded', 'failed'] as const) {
-    each(at.child('uncountedTerminatedPods'), member, status.uncountedTerminatedPods?.[member], (uid, uidAt) => {
+    each(at, member, uncounted[member], (uid, uidAt) => {
       if (uid === '') uidAt.invalid('', uid, 'must not be empty');
       else if (seen.has(uid)) uidAt.duplicate('', uid);
       seen.add(uid);
     });
   }
-}
+};
 
-export const jobs = (checks: PodChecks): KindValidation => ({
-  object: (job, problems) => {
-    const at = At.root(problems, 'spec');
+export const batchRules: TypeRules<batch.Types> = {
+  CronJobSpec: checkCronJob,
+  Job: (root, job) => {
+    const at = root.child('spec');
     checkGenerated(at, job);
-    checkJobSpec(at, specOf(job), checks);
-    checkSelector(at, specOf(job));
+    checkSelector(at, job.spec ?? {});
   },
-  update: checkUpdate,
-  parts: { status: checkStatus },
-});
+  JobSpec: checkJobSpec,
+  UncountedTerminatedPods: checkUncounted,
+};
+
+export const jobs: KindValidation<batch.Job> = {
+  update: (next, old, problems) => {
+    const { spec: { template = {} } = {} } = next;
+    const { spec: { template: oldTemplate = {} } = {} } = old;
+    if (isMovable(old) && isDeepStrictEqual(unmovable(template), unmovable(oldTemplate))) return;
+    checkImmutable(At.root(problems, 'spec'), 'template', template, oldTemplate);
+  },
+};

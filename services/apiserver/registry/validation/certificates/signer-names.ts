@@ -18,10 +18,6 @@ function checkParts(at: At, member: string, text: string, rule: TextRule): void 
 
 /** `example.com/signer`: whose signer, and which. */
 export function checkSignerName(at: At, member: string, name: string): void {
-  if (name === '') {
-    at.required(member);
-    return;
-  }
   const [domain = '', path = '', ...more] = name.split('/');
   if (!name.includes('/') || more.length > 0) {
     at.invalid(member, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");

@@ -1,26 +1,20 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { parseDer } from '../../../../machinery/pki/der.js';
 import { pemBlocks } from '../../../../machinery/pki/pem.js';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestStatus,
+} from '../../../../machinery/types/generated/certificates.v1.js';
 import type { Problems } from '../types.js';
 import { At } from '../checks/at.js';
-import { CONDITION_STATUSES } from '../checks/conditions.js';
 import { each, requireEnum } from '../checks/members.js';
 
-interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-}
+type Condition = CertificateSigningRequestCondition;
+type RequestStatus = CertificateSigningRequestStatus;
 
-interface RequestStatus {
-  readonly conditions?: readonly Condition[];
-  /** In base64. */
-  readonly certificate?: string;
-}
-
-const statusOf = (request: ApiObject): RequestStatus => request['status'] ?? {};
-
+const STATUSES = ['False', 'True', 'Unknown'];
 const APPROVED = 'Approved';
 const DENIED = 'Denied';
 /** What has been decided: these are True, and stay. */
@@ -36,7 +30,7 @@ function checkConditions(at: At, status: RequestStatus, oldTypes: readonly strin
   const seen = new Set<string>();
   each(at, 'conditions', status.conditions, ({ type = '', status: value }, conditionAt) => {
     if (type === '' && !oldTypes.includes('')) conditionAt.required('type');
-    requireEnum(conditionAt, 'status', value, DECISIONS.includes(type) ? ['True'] : CONDITION_STATUSES);
+    requireEnum(conditionAt, 'status', value, DECISIONS.includes(type) ? ['True'] : STATUSES);
     const other = type === APPROVED ? DENIED : APPROVED;
     if (EXCLUSIVE.includes(type) && seen.has(other) && !hasBoth(oldTypes)) {
       conditionAt.invalid('type', type, 'Approved and Denied conditions are mutually exclusive');
@@ -101,21 +95,20 @@ function checkCertificate(at: At, { certificate = '' }: RequestStatus, { certifi
   if (old !== '') at.forbidden('certificate', 'updates may not modify existing certificate content');
 }
 
+type Request = CertificateSigningRequest;
+
 /** What must hold after a write of the status: conditions are added, and a certificate once. */
-export function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void {
+export function checkStatus({ status = {} }: Request, { status: old = {} }: Request, problems: Problems): void {
   const at = At.root(problems, 'status');
-  const status = statusOf(next);
-  const oldStatus = statusOf(old);
-  checkConditions(at, status, typesOf(oldStatus));
-  checkKept(at, status, oldStatus);
-  checkNotDecided(at, status, oldStatus);
-  checkCertificate(at, status, oldStatus);
+  checkConditions(at, status, typesOf(old));
+  checkKept(at, status, old);
+  checkNotDecided(at, status, old);
+  checkCertificate(at, status, old);
 }
 
 /** What must hold after a decision: it contradicts no other, and none is taken back. */
-export function checkApproval(next: ApiObject, old: ApiObject, problems: Problems): void {
+export function checkApproval({ status = {} }: Request, { status: old = {} }: Request, problems: Problems): void {
   const at = At.root(problems, 'status');
-  const status = statusOf(next);
-  checkConditions(at, status, typesOf(statusOf(old)));
-  checkKept(at, status, statusOf(old));
+  checkConditions(at, status, typesOf(old));
+  checkKept(at, status, old);
 }

@@ -54,6 +54,23 @@ export class At {
     return joined(outer, this.#step);
   }
 
+  /** Whether nothing is wrong with the member so far, and nothing below it. */
+  isRight(member: string): boolean {
+    if (this.problems.length === 0) return true;
+    const path = joined(this.path, member);
+    return !this.problems.some(({ field: place }) => place.startsWith(path) && !/^\w/.test(place.slice(path.length)));
+  }
+
+  /** The items of a list that something is wrong with so far. */
+  wrongItems(member: string): ReadonlySet<number> {
+    const start = `${joined(this.path, member)}[`;
+    return new Set(
+      this.problems.flatMap(({ field: place }) =>
+        place.startsWith(start) ? [Number.parseInt(place.slice(start.length), 10)] : [],
+      ),
+    );
+  }
+
   #report(problem: FieldError): void {
     if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem);
   }

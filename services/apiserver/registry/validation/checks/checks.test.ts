@@ -4,7 +4,7 @@ import { At, shownList, shownMap } from './at.js';
 import { isEmptySelector, selects } from './labels.js';
 import { compareQuantities } from './quantities.js';
 import * as text from './text.js';
-import { checkWebhookClient } from './webhooks.js';
+import { KindUnderTest } from '../testing/cases.js';
 
 describe('At', () => {
   it('tells its path as clients know it', () => {
@@ -130,11 +130,16 @@ describe('rules for texts', () => {
   });
 });
 
-describe('checkWebhookClient()', () => {
+describe('the client configuration of webhooks', () => {
+  const kind = new KindUnderTest({
+    group: 'admissionregistration.k8s.io',
+    resource: 'validatingwebhookconfigurations',
+    type: 'admissionregistration.k8s.io/v1.ValidatingWebhookConfiguration',
+  });
+  const webhook = { name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] };
   const problemsOf = (config: object): readonly string[] => {
-    const problems: Problems = [];
-    checkWebhookClient(At.root(problems, 'clientConfig'), config);
-    return problems.map(({ field, message }) => `${field}: ${message}`);
+    const problems = kind.onCreate({ metadata: { name: 'x' }, webhooks: [{ ...webhook, clientConfig: config }] });
+    return problems.map(({ field, message }) => `${field.replace('webhooks[0].', '')}: ${message}`);
   };
   const ONE = ['clientConfig: Required value: exactly one of url or service is required'];
   const service = { namespace: 'a', name: 'b', port: 443 };

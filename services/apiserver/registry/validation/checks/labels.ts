@@ -1,20 +1,13 @@
 import { labelValue, qualifiedName } from '../../../../machinery/meta/names.js';
+import type * as meta from '../../../../machinery/types/generated/meta.v1.js';
+import type { LabelSelector, LabelSelectorRequirement } from '../../../../machinery/types/generated/meta.v1.js';
+import type { TypeRules } from '../types.js';
 import type { At } from './at.js';
 import { shownMap } from './at.js';
-import { checkRule, each } from './members.js';
+import { checkRule } from './members.js';
 
+export type { LabelSelector };
 export type StringMap = Readonly<Record<string, string>>;
-
-export interface LabelSelector {
-  readonly matchLabels?: StringMap;
-  readonly matchExpressions?: readonly LabelRequirement[];
-}
-
-export interface LabelRequirement {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly values?: readonly string[];
-}
 
 /** Labels, or a selector of labels that must be equal. Problems are reported at the map, without the key. */
 export function checkLabels(at: At, member: string, labels: StringMap | undefined): void {
@@ -42,7 +35,7 @@ export const checkLabelKey = (at: At, member: string, key = ''): void => checkRu
 const HAVE_VALUES = ['In', 'NotIn'];
 const HAVE_NONE = ['Exists', 'DoesNotExist'];
 
-function checkRequirement({ key, operator = '', values = [] }: LabelRequirement, at: At): void {
+function checkRequirement(at: At, { operator = '', values = [] }: LabelSelectorRequirement): void {
   if (HAVE_VALUES.includes(operator)) {
     if (values.length === 0) at.required('values', "must be specified when `operator` is 'In' or 'NotIn'");
   } else if (HAVE_NONE.includes(operator)) {
@@ -52,55 +45,14 @@ function checkRequirement({ key, operator = '', values = [] }: LabelRequirement,
   } else {
     at.invalid('operator', operator, 'not a valid selector operator');
   }
-  checkLabelKey(at, 'key', key);
-  each(at, 'values', values, (value, valueAt) => checkRule(valueAt, '', value, labelValue));
 }
 
-export function checkLabelSelector(at: At, member: string, selector: LabelSelector | null | undefined): void {
-  if (selector === null || selector === undefined) return;
-  const selectorAt = at.child(member);
-  checkLabels(selectorAt, 'matchLabels', selector.matchLabels);
-  each(selectorAt, 'matchExpressions', selector.matchExpressions, checkRequirement);
-}
+export const metaRules: TypeRules<meta.Types> = { LabelSelectorRequirement: checkRequirement };
 
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
   matchExpressions.length === 0 && Object.keys(matchLabels).length === 0;
 
-/** What an absent selector selects. */
-const NOTHING: LabelSelector = { matchExpressions: [{ operator: 'In' }] };
-
-/**
- * A workload's selector, which selects something.
- *
- * @param kind For the message, e.g. `deployment`.
- * @param why For the message about one that is none.
- * @returns What labels can be held against: an absent selector selects nothing, and none comes of one that is wrong.
- */
-export function requireSelector(
-  at: At,
-  selector: LabelSelector | null | undefined,
-  kind: string,
-  why = 'invalid label selector',
-): LabelSelector | undefined {
-  if (selector === null || selector === undefined) {
-    at.required('selector');
-    return NOTHING;
-  }
-  const right = checkedSelector(at, selector);
-  if (isEmptySelector(selector)) at.invalid('selector', selector, `empty selector is invalid for ${kind}`);
-  if (right === undefined) at.invalid('selector', selector, why);
-  return right;
-}
-
-/** The same for a selector that may be left out and may be empty. */
-export function checkedSelector(at: At, selector: LabelSelector | null | undefined): LabelSelector | undefined {
-  if (selector === null || selector === undefined) return NOTHING;
-  const before = at.problems.length;
-  checkLabelSelector(at, 'selector', selector);
-  return at.problems.length === before ? selector : undefined;
-}
-
-function meets(labels: StringMap, { key = '', operator, values = [] }: LabelRequirement): boolean {
+function meets(labels: StringMap, { key = '', operator, values = [] }: LabelSelectorRequirement): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   if (operator === 'Exists') return value !== undefined;
   if (operator === 'DoesNotExist') return value === undefined;

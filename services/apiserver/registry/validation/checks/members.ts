@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TextRule } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
 import type { At } from './at.js';
 import { portName } from './text.js';
 
@@ -100,3 +101,23 @@ export function checkImmutable(at: At, member: string, next: unknown, old: unkno
 /** How many of `members` an object has: for types of which exactly one may be set. */
 export const countOf = (object: object, members: readonly string[]): number =>
   members.reduce((n, member) => ((object as Record<string, unknown>)[member] === undefined ? n : n + 1), 0);
+
+const DRIVER_MAX = 63;
+
+/** A driver of volumes: a domain in letters of any case. */
+export function checkDriverName(at: At, member: string, driver = ''): void {
+  if (driver === '') at.required(member);
+  if (driver.length > DRIVER_MAX) at.tooLong(member, DRIVER_MAX);
+  for (const problem of dns1123Subdomain(driver.toLowerCase())) at.invalid(member, driver, problem);
+}
+
+/** Items that are the same in all that `identityOf` reads are told as one item twice. */
+export function checkNoTwins<T>(at: At, member: string, list: List<T>, identityOf: (item: T) => string): void {
+  if (list === null || list === undefined || list.length < 2) return;
+  const seen = new Set<string>();
+  each(at, member, list, (item, itemAt) => {
+    const identity = identityOf(item);
+    if (seen.has(identity)) itemAt.duplicate('', item);
+    seen.add(identity);
+  });
+}

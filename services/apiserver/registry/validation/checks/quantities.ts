@@ -1,16 +1,12 @@
 import { qualifiedName } from '../../../../machinery/meta/names.js';
 import { quantityAmount } from '../../../../machinery/schema/quantity.js';
+import type { ResourceRequirements } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import type { At } from './at.js';
 import { checkRule, eachEntry, NOT_NEGATIVE, POSITIVE } from './members.js';
 
 /** Quantities by resource, canonical as decoding leaves them. */
 export type Quantities = Readonly<Record<string, string>>;
-
-export interface ResourceRequirements {
-  readonly limits?: Quantities;
-  readonly requests?: Quantities;
-}
 
 const amount = (quantity: string): bigint => quantityAmount(quantity) ?? 0n;
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { TextRule } from '../../../../machinery/meta/names.js';
-import { explained } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain, explained } from '../../../../machinery/meta/names.js';
 
 /* Rules for texts besides those of names and labels (machinery/meta/names.ts), in the words that clients know. */
 
@@ -163,3 +163,22 @@ export const unreservedPath: TextRule = (path) => {
 };
 
 export const absolutePath: TextRule = (path) => (path.startsWith('/') ? NONE : ['must be an absolute path']);
+
+/** A DNS name, or one for all names below a domain. */
+export const hostName: TextRule = (host) => (host.includes('*') ? wildcardSubdomain(host) : dns1123Subdomain(host));
+
+/** `*`, or the name of an object. */
+export const anyOrSubdomain: TextRule = (name) => (name === '*' ? NONE : dns1123Subdomain(name));
+
+const WWN_FORMS: ReadonlyMap<string, RegExp> = new Map([
+  ['iqn', /^iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\s]+$/],
+  ['eui', /^eui.[a-zA-Z0-9]{16}$/],
+  ['naa', /^naa.[a-zA-Z0-9]{32}$/],
+]);
+
+/** The name of a target or an initiator of iSCSI. */
+export const wwn: TextRule = (text) => {
+  const form = WWN_FORMS.get(text.slice(0, 3));
+  if (form === undefined) return ['must be valid format starting with iqn, eui, or naa'];
+  return form.test(text) ? NONE : ['must be valid format'];
+};

@@ -1,18 +1,10 @@
 import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type {
+  ServiceReference,
+  WebhookClientConfig,
+} from '../../../../machinery/types/generated/admissionregistration.v1.js';
+import type { TypeRule } from '../types.js';
 import type { At } from './at.js';
-import { betweenDetail, isUnset } from './members.js';
-
-interface WebhookService {
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly path?: string;
-  readonly port?: number;
-}
-
-export interface WebhookClient {
-  readonly url?: string;
-  readonly service?: WebhookService;
-}
 
 const FORM = '; desired format: https://host[/path]';
 /** The parts of a reference (RFC 3986, appendix B). */
@@ -48,24 +40,10 @@ function checkPath(at: At, path: string): void {
   }
 }
 
-const MAX_PORT = 65535;
+export const checkWebhookService: TypeRule<ServiceReference> = (at, { path = '' }) => checkPath(at, path);
 
-function checkService(at: At, { namespace, name, path = '', port }: WebhookService): void {
-  if (isUnset(name)) at.required('name', 'service name is required');
-  if (isUnset(namespace)) at.required('namespace', 'service namespace is required');
-  if (port !== undefined && (port < 1 || port > MAX_PORT)) {
-    at.invalid('port', port, `port is not valid: ${betweenDetail(1, MAX_PORT)}`);
-  }
-  checkPath(at, path);
-}
-
-/** @param at The place of the configuration that says how a webhook is called. */
-export function checkWebhookClient(at: At, { url, service }: WebhookClient): void {
-  if ((url === undefined) === (service === undefined)) {
-    at.required('', 'exactly one of url or service is required');
-  } else if (service !== undefined) {
-    checkService(at.child('service'), service);
-  } else {
-    checkUrl(at, url ?? '');
-  }
-}
+/** Of the configuration that says how a webhook is called. */
+export const checkUrlAndService: TypeRule<WebhookClientConfig> = (at, { url, service }) => {
+  if ((url === undefined) === (service === undefined)) at.required('', 'exactly one of url or service is required');
+  else if (url !== undefined) checkUrl(at, url);
+};

@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { ConfigMap, Secret, Types } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import type { StringMap } from '../checks/labels.js';
 import { checkRule } from '../checks/members.js';
 import { dataKey } from '../checks/text.js';
-import type { KindValidation, Problems } from '../types.js';
+import type { KindValidation, Problems, TypeRule, TypeRules } from '../types.js';
 
 /* Config maps and secrets: keys, sizes, what the type of a secret asks for, and what is sealed. */
 
 const MAX_BYTES = 1024 * 1024;
 const SEALED = 'field is immutable when `immutable` is set';
-
-const mapOf = (object: ApiObject, member: string): StringMap => (object[member] ?? {}) as StringMap;
 
 /** What a text in base64 stands for. */
 const decodedBytes = (base64: string): number =>
@@ -27,10 +26,7 @@ function checkKeys(at: At, member: string, map: StringMap): void {
   for (const key of Object.keys(map)) checkRule(mapAt.key(key), '', key, dataKey);
 }
 
-function checkConfigMap(object: ApiObject, problems: Problems): void {
-  const at = At.root(problems);
-  const data = mapOf(object, 'data');
-  const binaryData = mapOf(object, 'binaryData');
+function checkConfigMap(at: At, { data = {}, binaryData = {} }: ConfigMap): void {
   checkKeys(at, 'data', data);
   for (const key of Object.keys(data)) {
     if (Object.hasOwn(binaryData, key)) {
@@ -54,34 +50,38 @@ const checkSealed =
     }
   };
 
-export const configMaps: KindValidation = {
-  object: checkConfigMap,
+export const dataRules = (vocabulary: Vocabulary): TypeRules<Types> => ({
+  ConfigMap: checkConfigMap,
+  Secret: secretRule(typeRules(vocabulary)),
+});
+
+export const configMaps: KindValidation<ConfigMap> = {
   update: checkSealed('data', 'binaryData'),
 };
 
 /** Which keys a type asks for. */
-type TypeRule = (at: At, data: StringMap, secret: ApiObject) => void;
+type KeysRule = (at: At, data: StringMap, secret: Secret) => void;
 
 const needsKeys =
-  (...keys: readonly string[]): TypeRule =>
+  (...keys: readonly string[]): KeysRule =>
   (at, data) => {
     for (const key of keys) if (!Object.hasOwn(data, key)) at.key(key).required('');
   };
 
 const needsSomeKey =
-  (...keys: readonly string[]): TypeRule =>
+  (...keys: readonly string[]): KeysRule =>
   (at, data, secret) => {
     if (!keys.some((key) => Object.hasOwn(data, key))) needsKeys(...keys)(at, data, secret);
   };
 
 const needsValue =
-  (key: string): TypeRule =>
+  (key: string): KeysRule =>
   (at, data) => {
     if (!Object.hasOwn(data, key) || data[key] === '') at.key(key).required('');
   };
 
 const needsJson =
-  (key: string): TypeRule =>
+  (key: string): KeysRule =>
   (at, data) => {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
     if (value === undefined) {
@@ -102,12 +102,12 @@ function jsonProblem(text: string): string | undefined {
   }
 }
 
-function typeRules({ secretTypes, annotations }: Vocabulary): ReadonlyMap<unknown, TypeRule> {
-  const account: TypeRule = (at, _data, { metadata }) => {
-    const name = metadata.annotations?.[annotations.serviceAccountName] ?? '';
+function typeRules({ secretTypes, annotations }: Vocabulary): ReadonlyMap<string | undefined, KeysRule> {
+  const account: KeysRule = (at, _data, { metadata }) => {
+    const name = metadata?.annotations?.[annotations.serviceAccountName] ?? '';
     if (name === '') At.root(at.problems, 'metadata.annotations').key(annotations.serviceAccountName).required('');
   };
-  return new Map<unknown, TypeRule>([
+  return new Map<string | undefined, KeysRule>([
     [secretTypes.serviceAccountToken, account],
     [secretTypes.dockercfg, needsJson('.dockercfg')],
     [secretTypes.dockerconfigjson, needsJson('.dockerconfigjson')],
@@ -117,16 +117,13 @@ function typeRules({ secretTypes, annotations }: Vocabulary): ReadonlyMap<unknow
   ]);
 }
 
-export function secrets(vocabulary: Vocabulary): KindValidation {
-  const rules = typeRules(vocabulary);
-  return {
-    object: (secret, problems) => {
-      const at = At.root(problems);
-      const data = mapOf(secret, 'data');
-      checkKeys(at, 'data', data);
-      if (sizeOf(data, decodedBytes) > MAX_BYTES) at.tooLong('data', MAX_BYTES);
-      rules.get(secret['type'])?.(at.child('data'), data, secret);
-    },
-    update: checkSealed('data'),
+const secretRule =
+  (rules: ReadonlyMap<string | undefined, KeysRule>): TypeRule<Secret> =>
+  (at, secret) => {
+    const { data = {} } = secret;
+    checkKeys(at, 'data', data);
+    if (sizeOf(data, decodedBytes) > MAX_BYTES) at.tooLong('data', MAX_BYTES);
+    rules.get(secret.type)?.(at.child('data'), data, secret);
   };
-}
+
+export const secrets: KindValidation<Secret> = { update: checkSealed('data') };

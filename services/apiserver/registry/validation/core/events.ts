@@ -1,26 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { qualifiedName } from '../../../../machinery/meta/names.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Event } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import { checkImmutable, checkRule } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
-
-interface EventBody {
-  readonly involvedObject?: { readonly namespace?: string };
-  readonly type?: string;
-  readonly series?: { readonly count?: number; readonly lastObservedTime?: string | null };
-  readonly firstTimestamp?: string | null;
-  readonly lastTimestamp?: string | null;
-  readonly count?: number;
-  readonly source?: { readonly component?: string; readonly host?: string };
-  readonly eventTime?: string | null;
-  readonly reportingComponent?: string;
-  readonly reportingInstance?: string;
-  readonly action?: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
 
 const MAX_WORD = 128;
 const MAX_MESSAGE = 1024;
@@ -39,7 +24,7 @@ function checkWord(at: At, member: string, text: string): void {
 }
 
 /** What an event that has a time of its own must say besides. */
-function checkNewStyle(at: At, event: EventBody, apiVersion: string): void {
+function checkNewStyle(at: At, event: Event, apiVersion: string): void {
   const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
   // The member is called differently where such events are at home.
   const reporter = apiVersion === CORE ? 'reportingComponent' : 'reportingController';
@@ -54,11 +39,10 @@ function checkNewStyle(at: At, event: EventBody, apiVersion: string): void {
 /** An event lies with what it is about; those about what lies nowhere, in a namespace that is always there. */
 const checkEvent =
   (homes: readonly string[]) =>
-  (object: ApiObject, problems: Problems, apiVersion = CORE): void => {
+  (event: ApiObject & Event, problems: Problems, apiVersion = CORE): void => {
     const at = At.root(problems);
-    const event = object as ApiObject & EventBody;
     const isNewStyle = isSet(event.eventTime);
-    const { namespace = '' } = object.metadata;
+    const { namespace = '' } = event.metadata;
     const about = event.involvedObject?.namespace ?? '';
     const isAtHome = about === '' ? (isNewStyle ? homes : [DEFAULT]).includes(namespace) : about === namespace;
     if (!isAtHome && (about === '' || !isNewStyle)) {
@@ -70,14 +54,14 @@ const checkEvent =
 const TYPES = ['Normal', 'Warning'];
 const UNSET = 'needs to be unset';
 
-function checkSeries(at: At, { series }: EventBody): void {
+function checkSeries(at: At, { series }: Event): void {
   if (series === undefined) return;
   if ((series.count ?? 0) < 2) at.invalid('series.count', '', 'should be at least 2');
   if (!isSet(series.lastObservedTime)) at.required('series.lastObservedTime');
 }
 
 /** Where events are at home they have a time, and nothing of what that has replaced. */
-function checkStrictly(event: EventBody, problems: Problems): void {
+function checkStrictly(event: Event, problems: Problems): void {
   const at = At.root(problems);
   const { type = '', source, count = 0 } = event;
   checkSeries(at, event);
@@ -90,7 +74,7 @@ function checkStrictly(event: EventBody, problems: Problems): void {
 }
 
 /** Members, and what they are called where that differs. Only the series goes on. */
-const FIXED: readonly (readonly [member: string, place?: string])[] = [
+const FIXED: readonly (readonly [member: keyof Event, place?: string])[] = [
   ['involvedObject'],
   ['reason'],
   ['message'],
@@ -106,18 +90,18 @@ const FIXED: readonly (readonly [member: string, place?: string])[] = [
   ['reportingInstance'],
 ];
 
-function checkKept(next: ApiObject, old: ApiObject, problems: Problems): void {
+function checkKept(next: ApiObject & Event, old: ApiObject & Event, problems: Problems): void {
   const at = At.root(problems);
-  if (!isDeepStrictEqual(next['series'], old['series'])) checkSeries(at, next as ApiObject & EventBody);
+  if (!isDeepStrictEqual(next.series, old.series)) checkSeries(at, next);
   for (const [member, place = member] of FIXED) checkImmutable(at, place, next[member], old[member]);
 }
 
-export function events({ namespaces, groups }: Vocabulary): KindValidation {
+export function events({ namespaces, groups }: Vocabulary): KindValidation<Event> {
   const isStrict = (apiVersion?: string): boolean => apiVersion === `${groups.events}/v1`;
   return {
     object: checkEvent([DEFAULT, namespaces.system]),
     create: (event, problems, apiVersion) => {
-      if (isStrict(apiVersion)) checkStrictly(event as EventBody, problems);
+      if (isStrict(apiVersion)) checkStrictly(event, problems);
     },
     update: (next, old, problems, apiVersion) => {
       if (isStrict(apiVersion)) checkKept(next, old, problems);

@@ -1,21 +1,11 @@
 import { qualifiedName } from '../../../../machinery/meta/names.js';
 import { quantityAmount } from '../../../../machinery/schema/quantity.js';
-import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import type { List } from '../checks/members.js';
-import { checkRule, each, eachEntry } from '../checks/members.js';
-import type { Quantities, ResourceChecks } from '../checks/quantities.js';
-import { compareQuantities, resourceChecks } from '../checks/quantities.js';
-import type { KindValidation } from '../types.js';
-
-interface LimitItem {
-  readonly type?: string;
-  readonly max?: Quantities;
-  readonly min?: Quantities;
-  readonly default?: Quantities;
-  readonly defaultRequest?: Quantities;
-  readonly maxLimitRequestRatio?: Quantities;
-}
+import type { LimitRangeItem } from '../../../../machinery/types/generated/core.v1.js';
+import type { At } from '../checks/at.js';
+import { checkRule, eachEntry } from '../checks/members.js';
+import type { ResourceChecks } from '../checks/quantities.js';
+import { compareQuantities } from '../checks/quantities.js';
+import type { TypeRule } from '../types.js';
 
 const POD = 'Pod';
 const CLAIM = 'PersistentVolumeClaim';
@@ -89,7 +79,7 @@ function checkRatio(at: At, resource: string, { min, max, maxLimitRequestRatio: 
 
 const asNumber = (quantity: string): number => Number(quantityAmount(quantity) ?? 0n) / 1e9;
 
-function checkItem(item: LimitItem, at: At, resources: ResourceChecks): void {
+function checkItem(at: At, item: LimitRangeItem, resources: ResourceChecks): void {
   const { type = '' } = item;
   const checkName = type === POD || type === 'Container' ? resources.containerName : resources.name;
   const names = new Set<string>();
@@ -109,7 +99,7 @@ function checkItem(item: LimitItem, at: At, resources: ResourceChecks): void {
   for (const name of names) checkBounds(at, name, boundsOf(item, name), resources);
 }
 
-const boundsOf = (item: LimitItem, name: string): BoundsOf =>
+const boundsOf = (item: LimitRangeItem, name: string): BoundsOf =>
   Object.fromEntries(
     LISTS.flatMap((list) => {
       const quantity = item[list];
@@ -135,19 +125,9 @@ function checkTypeName(at: At, type: string): void {
   at.invalid('type', type, 'must be a standard limit type or fully qualified');
 }
 
-export function limitRanges(vocabulary: Vocabulary): KindValidation {
-  const resources = resourceChecks(vocabulary);
-  return {
-    object: (object, problems) => {
-      const { limits } = (object['spec'] ?? {}) as { readonly limits?: List<LimitItem> };
-      const types = new Set<string>();
-      each(At.root(problems, 'spec'), 'limits', limits, (item, at) => {
-        const { type = '' } = item;
-        checkTypeName(at, type);
-        if (types.has(type)) at.duplicate('type', type);
-        types.add(type);
-        checkItem(item, at, resources);
-      });
-    },
+export const limitRangeRule =
+  (resources: ResourceChecks): TypeRule<LimitRangeItem> =>
+  (at, item) => {
+    checkTypeName(at, item.type ?? '');
+    checkItem(at, item, resources);
   };
-}

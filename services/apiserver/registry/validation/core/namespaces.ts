@@ -1,5 +1,5 @@
 import { qualifiedName } from '../../../../machinery/meta/names.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Namespace } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
 import { checkRule } from '../checks/members.js';
@@ -8,15 +8,10 @@ import type { KindValidation, Problems } from '../types.js';
 const BARE = ['orphan', 'foregroundDeletion'];
 const NOT_STANDARD = 'name is neither a standard finalizer name nor is it fully qualified';
 
-interface NamespaceSpec {
-  readonly finalizers?: readonly string[];
-}
-
 const isSet = (time: string | null | undefined): boolean => time !== undefined && time !== null && time !== '';
 
-function checkFinalizers(namespace: ApiObject, problems: Problems, own: string): void {
+function checkFinalizers({ spec: { finalizers = [] } = {} }: Namespace, problems: Problems, own: string): void {
   const at = At.root(problems, 'spec');
-  const { finalizers = [] } = (namespace['spec'] ?? {}) as NamespaceSpec;
   for (const finalizer of finalizers) {
     checkRule(at, 'finalizers', finalizer, qualifiedName);
     const isBare = !finalizer.includes('/') && finalizer !== own && !BARE.includes(finalizer);
@@ -24,16 +19,15 @@ function checkFinalizers(namespace: ApiObject, problems: Problems, own: string):
   }
 }
 
-function checkStatus(next: ApiObject, _old: ApiObject, problems: Problems): void {
-  const { phase = '' } = (next['status'] ?? {}) as { readonly phase?: string };
-  const isDeleting = isSet(next.metadata.deletionTimestamp);
+function checkStatus({ metadata, status: { phase = '' } = {} }: Namespace, _old: Namespace, problems: Problems): void {
+  const isDeleting = isSet(metadata?.deletionTimestamp);
   const expected = isDeleting ? 'Terminating' : 'Active';
   if (phase === expected) return;
   const why = `may only be '${expected}' if \`deletionTimestamp\` is ${isDeleting ? 'not empty' : 'empty'}`;
   At.root(problems, 'status').invalid('Phase', phase, why);
 }
 
-export const namespaces = ({ namespaceFinalizer: own }: Vocabulary): KindValidation => ({
+export const namespaces = ({ namespaceFinalizer: own }: Vocabulary): KindValidation<Namespace> => ({
   object: (namespace, problems) => checkFinalizers(namespace, problems, own),
   parts: {
     status: checkStatus,

@@ -1,36 +1,19 @@
 import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type {
+  Node,
+  NodeAddress,
+  NodeConfigSource,
+  NodeSpec,
+  NodeStatus,
+} from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At, shownList } from '../checks/at.js';
-import { each, requireText } from '../checks/members.js';
-import type { Quantities, ResourceChecks } from '../checks/quantities.js';
+import { checkNoTwins, requireText } from '../checks/members.js';
+import type { ResourceChecks } from '../checks/quantities.js';
 import { resourceChecks } from '../checks/quantities.js';
 import { cidrVersion, dataKey } from '../checks/text.js';
-import type { Taint } from '../pods/scheduling.js';
 import { checkTaints } from '../pods/scheduling.js';
 import type { KindValidation, Problems } from '../types.js';
-
-interface ConfigSource {
-  readonly configMap?: Readonly<Record<string, string | undefined>>;
-}
-
-interface NodeSpec {
-  readonly podCIDR?: string;
-  readonly podCIDRs?: readonly string[];
-  readonly providerID?: string;
-  readonly taints?: readonly Taint[];
-  readonly configSource?: ConfigSource;
-  readonly externalID?: string;
-}
-
-interface NodeStatus {
-  readonly capacity?: Quantities;
-  readonly allocatable?: Quantities;
-  readonly addresses?: readonly { readonly type?: string; readonly address?: string }[];
-}
-
-const specOf = (node: ApiObject): NodeSpec => node['spec'] ?? {};
-const statusOf = (node: ApiObject): NodeStatus => node['status'] ?? {};
 
 /** The first has a member of its own, which may stand alone. */
 const cidrsOf = ({ podCIDR, podCIDRs = [] }: NodeSpec): readonly string[] =>
@@ -56,11 +39,12 @@ function checkCidrs(at: At, spec: NodeSpec): void {
   }
 }
 
-function checkConfigSource(at: At, { configMap }: ConfigSource, { translate }: Vocabulary): void {
-  if (configMap === undefined) {
+function checkConfigSource(at: At, { configMap: map }: NodeConfigSource, { translate }: Vocabulary): void {
+  if (map === undefined) {
     at.invalid('', {}, 'exactly one reference subfield must be non-nil');
     return;
   }
+  const configMap = map as Readonly<Record<string, string | undefined>>; // one member is called as the vocabulary has it
   const mapAt = at.child('configMap');
   for (const member of ['uid', 'resourceVersion']) {
     if (configMap[member] !== undefined) mapAt.forbidden(member, `${member} must not be set in spec`);
@@ -81,18 +65,14 @@ const checkResources = (problems: Problems, status: NodeStatus, resources: Resou
 };
 
 function checkAddresses(problems: Problems, { addresses }: NodeStatus): void {
-  const seen = new Set<string>();
-  each(At.root(problems, 'status'), 'addresses', addresses, (address, at) => {
-    const identity = `${address.type ?? ''}/${address.address ?? ''}`;
-    if (seen.has(identity)) at.duplicate('', address);
-    seen.add(identity);
-  });
+  const identityOf = ({ type = '', address = '' }: NodeAddress): string => `${type}/${address}`;
+  checkNoTwins(At.root(problems, 'status'), 'addresses', addresses, identityOf);
 }
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((item, i) => item === b[i]);
 
-function checkUpdate(next: NodeSpec, old: NodeSpec, at: At): void {
+function checkUpdate(at: At, next: NodeSpec, old: NodeSpec): void {
   const oldCidrs = cidrsOf(old);
   if (oldCidrs.length > 0 && !isSame(oldCidrs, cidrsOf(next))) {
     at.forbidden('podCIDRs', 'node updates may not change podCIDR except from "" to valid');
@@ -103,26 +83,24 @@ function checkUpdate(next: NodeSpec, old: NodeSpec, at: At): void {
   if (next.externalID !== old.externalID) at.forbidden('externalID', 'may not be updated');
 }
 
-export function nodes(vocabulary: Vocabulary): KindValidation {
+export function nodes(vocabulary: Vocabulary): KindValidation<Node> {
   const resources = resourceChecks(vocabulary);
   return {
-    object: (node, problems) => {
-      const spec = specOf(node);
+    object: ({ spec = {}, status = {} }, problems) => {
       // At metadata, of all places: so they always were.
       checkTaints(At.root(problems, 'metadata'), 'taints', spec.taints);
-      checkResources(problems, statusOf(node), resources);
+      checkResources(problems, status, resources);
       checkCidrs(At.root(problems, 'spec'), spec);
     },
-    update: (next, old, problems) => {
+    update: ({ spec = {} }, { spec: old = {} }, problems) => {
       const at = At.root(problems, 'spec');
-      const spec = specOf(next);
-      checkUpdate(spec, specOf(old), at);
+      checkUpdate(at, spec, old);
       if (spec.configSource !== undefined) checkConfigSource(at.child('configSource'), spec.configSource, vocabulary);
     },
     parts: {
-      status: (next, _old, problems) => {
-        checkResources(problems, statusOf(next), resources);
-        checkAddresses(problems, statusOf(next));
+      status: ({ status = {} }, _old, problems) => {
+        checkResources(problems, status, resources);
+        checkAddresses(problems, status);
       },
     },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadCatalog } from '../../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { validationTable } from '../table.js';
+import { kindRules, typeRules } from '../table.js';
 import { changed, KindUnderTest } from '../testing/cases.js';
 import { AT_LEAST_0, LABEL_VALUE, QUALIFIED } from '../testing/words.js';
 
@@ -9,17 +9,21 @@ const metadata = { name: 'x', namespace: 'default' };
 const named = (kind: string): Readonly<Record<string, unknown>> => ({ apiVersion: 'v1', kind, metadata });
 const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x', image: 'x' }] } };
 
-describe('validationTable()', () => {
-  for (const name of ['platform', 'kubernetes'] as const) {
-    it(`names stored resources only in the ${name} vocabulary`, () => {
-      const words = vocabulary(name);
-      const stored = new Set(loadCatalog(words).resources.map((r) => `${r.group}/${r.resource}`));
-      for (const [group, kinds] of Object.entries(validationTable(words, { allowPrivileged: true }))) {
-        for (const resource of Object.keys(kinds)) assert.ok(stored.has(`${group}/${resource}`), resource);
-      }
+for (const name of ['platform', 'kubernetes'] as const) {
+  describe(`the tables of rules in the ${name} vocabulary`, () => {
+    const words = vocabulary(name);
+    const { resources, types } = loadCatalog(words);
+
+    it('name stored resources only', () => {
+      const stored = new Set(resources.map((r) => `${r.group}/${r.resource}`));
+      for (const kind of kindRules(words).keys()) assert.ok(stored.has(kind), kind);
     });
-  }
-});
+
+    it('name declared types only', () => {
+      for (const key of typeRules(words, { allowPrivileged: true }).keys()) assert.ok(types.get(key), key);
+    });
+  });
+}
 
 describe('validation of replication controllers', () => {
   const kind = new KindUnderTest({ resource: 'replicationcontrollers', type: 'core/v1.ReplicationController' });

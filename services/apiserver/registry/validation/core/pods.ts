@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type * as core from '../../../../machinery/types/generated/core.v1.js';
+import type { PodSpec } from '../../../../machinery/types/generated/core.v1.js';
 import { At } from '../checks/at.js';
 import { betweenDetail, checkRule, each } from '../checks/members.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
-import type { Containers } from '../pods/containers.js';
 import { checkImage } from '../pods/containers.js';
-import { checkTolerations, type Toleration } from '../pods/scheduling.js';
-import type { PodChecks, PodSpec } from '../pods/spec.js';
-import type { KindValidation, Problems } from '../types.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { checkTolerations, identityOf } from '../pods/scheduling.js';
+import type { KindValidation, Problems, TypeRule } from '../types.js';
 
-const specOf = (pod: ApiObject): PodSpec => pod['spec'] ?? {};
+type Pod = ApiObject & core.Pod;
+const specOf = ({ spec = {} }: core.Pod): PodSpec => spec;
 
 /** A token is made for an account: which one must be said. Templates may leave it to whoever fills them in. */
 function checkTokens(at: At, spec: PodSpec): void {
@@ -24,20 +25,36 @@ function checkTokens(at: At, spec: PodSpec): void {
   });
 }
 
+/** The claims that are made for volumes are named after the pod and the volume, and are those volumes' own. */
+function checkEphemeralVolumes(at: At, volumes: PodSpec['volumes'], podName: string): void {
+  const made = new Set(
+    volumes?.flatMap(({ name = '', ephemeral }) => (ephemeral === undefined ? [] : [`${podName}-${name}`])),
+  );
+  if (podName === '' || made.size === 0) return;
+  each(at, 'volumes', volumes, ({ name = '', ephemeral, persistentVolumeClaim: claim }, volumeAt) => {
+    if (ephemeral !== undefined && name !== '') {
+      for (const problem of dns1123Subdomain(`${podName}-${name}`)) {
+        volumeAt.invalid('name', name, `PVC name "${podName}-${name}": ${problem}`);
+      }
+    }
+    if (claim?.claimName === undefined || !made.has(claim.claimName)) return;
+    const why = 'must not reference a PVC that gets created for an ephemeral volume';
+    volumeAt.invalid('persistentVolumeClaim.claimName', claim.claimName, why);
+  });
+}
+
 const LISTS = ['containers', 'initContainers'] as const;
 
-const checkPod =
-  (checks: PodChecks): NonNullable<KindValidation['object']> =>
-  (pod, problems) => {
-    const at = At.root(problems, 'spec');
-    const spec = specOf(pod);
-    checks.spec(at, spec, pod.metadata.name ?? '');
-    checkTokens(at, spec);
-    for (const list of LISTS)
-      each(at, list, spec[list], (container, containerAt) => checkImage(containerAt, container));
-  };
+/** What a pod is asked besides what all specs of pods are. */
+export const checkPod: TypeRule<core.Pod> = (root, pod) => {
+  const at = root.child('spec');
+  const spec = specOf(pod);
+  checkEphemeralVolumes(at, spec.volumes, pod.metadata?.name ?? '');
+  checkTokens(at, spec);
+  for (const list of LISTS) each(at, list, spec[list], (container, containerAt) => checkImage(containerAt, container));
+};
 
-function checkNew(pod: ApiObject, problems: Problems): void {
+function checkNew(pod: Pod, problems: Problems): void {
   if ((specOf(pod).ephemeralContainers ?? []).length > 0) {
     At.root(problems, 'spec').forbidden('ephemeralContainers', 'cannot be set on create');
   }
@@ -64,10 +81,6 @@ function checkDeadline(at: At, next: number | undefined, old: number | undefined
   return true;
 }
 
-/** All of it but for how long. */
-const identityOf = ({ key, operator, value, effect }: Toleration): string =>
-  JSON.stringify([key, operator, value, effect]);
-
 /** What is wrong with a toleration by itself is told here as well as of every pod: other servers tell it twice. */
 function checkTolerationsKept(at: At, next: PodSpec, old: PodSpec): void {
   const kept = new Set((next.tolerations ?? []).map(identityOf));
@@ -78,7 +91,7 @@ function checkTolerationsKept(at: At, next: PodSpec, old: PodSpec): void {
   at.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
 
-const withImagesOf = (list: Containers['containers'], other: Containers['containers']): readonly object[] | undefined =>
+const withImagesOf = (list: PodSpec['containers'], other: PodSpec['containers']): readonly object[] | undefined =>
   list?.map((container, i) => ({ ...container, image: other?.[i]?.image }));
 
 /** `next` with what may change as it was. */
@@ -99,7 +112,7 @@ function unchanging(next: PodSpec, old: PodSpec): object {
 const withoutAbsent = (object: object): object =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void {
+function checkUpdate(next: Pod, old: Pod, problems: Problems): void {
   const at = At.root(problems, 'spec');
   const spec = specOf(next);
   const oldSpec = specOf(old);
@@ -114,25 +127,11 @@ function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void 
   if (!isDeepStrictEqual(unchanging(spec, oldSpec), unchanging(oldSpec, oldSpec))) at.forbidden('', UPDATABLE);
 }
 
-interface ContainerStatus {
-  readonly name?: string;
-  readonly state?: { readonly terminated?: { readonly exitCode?: number } };
-}
-
-interface PodStatus {
-  readonly conditions?: readonly { readonly type?: string }[];
-  readonly nominatedNodeName?: string;
-  readonly containerStatuses?: readonly ContainerStatus[];
-  readonly initContainerStatuses?: readonly ContainerStatus[];
-  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
-  readonly podIPs?: readonly { readonly ip?: string }[];
-}
-
 const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
 /** What has ended for good does not come back. */
-function checkTransitions(at: At, next: PodStatus, old: PodStatus, policy: string): void {
+function checkTransitions(at: At, next: core.PodStatus, old: core.PodStatus, policy: string): void {
   for (const list of STATUS_LISTS) {
     const restarts = list === 'ephemeralContainerStatuses' ? 'Never' : policy;
     if (restarts === 'Always') continue;
@@ -145,9 +144,9 @@ function checkTransitions(at: At, next: PodStatus, old: PodStatus, policy: strin
   }
 }
 
-const hasEnded = ({ state }: ContainerStatus): boolean => state?.terminated !== undefined;
+const hasEnded = ({ state }: core.ContainerStatus): boolean => state?.terminated !== undefined;
 
-function checkAddresses(at: At, podIPs: PodStatus['podIPs'] = []): void {
+function checkAddresses(at: At, podIPs: readonly core.PodIP[] = []): void {
   const listAt = at.child('podIPs');
   const seen = new Set<string>();
   podIPs.forEach(({ ip = '' }, i) => {
@@ -164,10 +163,10 @@ function checkAddresses(at: At, podIPs: PodStatus['podIPs'] = []): void {
   });
 }
 
-function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void {
+function checkStatus(next: Pod, old: Pod, problems: Problems): void {
   const at = At.root(problems, 'status');
-  const status = (next['status'] ?? {}) as PodStatus;
-  const oldStatus = (old['status'] ?? {}) as PodStatus;
+  const { status = {} } = next;
+  const { status: oldStatus = {} } = old;
   each(At.root(problems, 'metadata'), 'conditions', status.conditions, ({ type = '' }, conditionAt) => {
     if (!OWN_CONDITIONS.includes(type)) checkRule(conditionAt, 'Type', type, qualifiedName);
   });
@@ -180,27 +179,20 @@ function checkStatus(next: ApiObject, old: ApiObject, problems: Problems): void 
 }
 
 /** Others may be added to those that are there; none goes, and none changes. */
-const checkEphemeral =
-  (checkNext: NonNullable<KindValidation['object']>) =>
-  (next: ApiObject, old: ApiObject, problems: Problems): void => {
-    checkNext(next, problems);
-    const at = At.root(problems, 'spec');
-    const list = new Map((specOf(next).ephemeralContainers ?? []).map((container) => [container.name, container]));
-    for (const container of specOf(old).ephemeralContainers ?? []) {
-      const name = container.name ?? '';
-      const kept = list.get(container.name);
-      if (isDeepStrictEqual(kept, container)) continue;
-      const what = kept === undefined ? 'removed' : 'changed';
-      at.forbidden('ephemeralContainers', `existing ephemeral containers "${name}" may not be ${what}\n`);
-    }
-  };
-
-export function pods(checks: PodChecks): KindValidation {
-  const object = checkPod(checks);
-  return {
-    object,
-    create: checkNew,
-    update: checkUpdate,
-    parts: { status: checkStatus, ephemeralcontainers: checkEphemeral(object) },
-  };
+function checkEphemeral(next: Pod, old: Pod, problems: Problems): void {
+  const at = At.root(problems, 'spec');
+  const list = new Map((specOf(next).ephemeralContainers ?? []).map((container) => [container.name, container]));
+  for (const container of specOf(old).ephemeralContainers ?? []) {
+    const name = container.name ?? '';
+    const kept = list.get(container.name);
+    if (isDeepStrictEqual(kept, container)) continue;
+    const what = kept === undefined ? 'removed' : 'changed';
+    at.forbidden('ephemeralContainers', `existing ephemeral containers "${name}" may not be ${what}\n`);
+  }
 }
+
+export const pods: KindValidation<core.Pod> = {
+  create: checkNew,
+  update: checkUpdate,
+  parts: { status: checkStatus, ephemeralcontainers: checkEphemeral },
+};

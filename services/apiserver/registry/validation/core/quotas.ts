@@ -1,22 +1,14 @@
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type {
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ScopedResourceSelectorRequirement,
+} from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At, shownList } from '../checks/at.js';
 import { eachEntry, IMMUTABLE } from '../checks/members.js';
 import type { Quantities, ResourceChecks } from '../checks/quantities.js';
 import { isQuotaResource, resourceChecks } from '../checks/quantities.js';
 import type { KindValidation } from '../types.js';
-
-interface ScopeRequirement {
-  readonly scopeName?: string;
-  readonly operator?: string;
-  readonly values?: readonly string[];
-}
-
-interface QuotaSpec {
-  readonly hard?: Quantities;
-  readonly scopes?: readonly string[];
-  readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] };
-}
 
 const COMPUTE: ReadonlySet<string> = new Set([
   'cpu',
@@ -49,7 +41,7 @@ const isMisapplied = (scope: string, resource: string): boolean =>
 const conflicts = (scopes: readonly string[]): number =>
   CONFLICTS.filter(([a, b]) => scopes.includes(a) && scopes.includes(b)).length;
 
-function checkScopes(at: At, { scopes = [], hard = {} }: QuotaSpec): void {
+function checkScopes(at: At, { scopes = [], hard = {} }: ResourceQuotaSpec): void {
   const shown = shownList(scopes);
   const resources = Object.keys(hard);
   for (const scope of new Set(scopes)) {
@@ -65,7 +57,10 @@ function checkScopes(at: At, { scopes = [], hard = {} }: QuotaSpec): void {
 const MUST_EXIST =
   "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-function checkOperator(at: At, { scopeName = '', operator = '', values = [] }: ScopeRequirement): void {
+function checkOperator(
+  at: At,
+  { scopeName = '', operator = '', values = [] }: ScopedResourceSelectorRequirement,
+): void {
   // Priority classes alone have names to choose from.
   if (scopeName !== 'PriorityClass' && SCOPES.has(scopeName) && operator !== 'Exists') {
     at.invalid('operator', operator, MUST_EXIST);
@@ -82,7 +77,7 @@ function checkOperator(at: At, { scopeName = '', operator = '', values = [] }: S
   }
 }
 
-function checkScopeSelector(at: At, { scopeSelector, hard = {} }: QuotaSpec): void {
+function checkScopeSelector(at: At, { scopeSelector, hard = {} }: ResourceQuotaSpec): void {
   if (scopeSelector === undefined) return;
   const { matchExpressions = [] } = scopeSelector;
   const resources = Object.keys(hard);
@@ -110,35 +105,30 @@ function checkQuantities(at: At, member: string, quantities: Quantities | undefi
   });
 }
 
-const specOf = (quota: ApiObject): QuotaSpec => quota['spec'] ?? {};
-
 function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   const inA = new Set(a);
   const inB = new Set(b);
   return inA.size === inB.size && a.every((item) => inB.has(item));
 }
 
-export function resourceQuotas(vocabulary: Vocabulary): KindValidation {
+export function resourceQuotas(vocabulary: Vocabulary): KindValidation<ResourceQuota> {
   const resources = resourceChecks(vocabulary);
   return {
-    object: (quota, problems) => {
+    object: ({ spec = {} }, problems) => {
       const at = At.root(problems, 'spec');
-      const spec = specOf(quota);
       checkQuantities(at, 'hard', spec.hard, resources);
       checkScopes(at, spec);
       checkScopeSelector(at, spec);
     },
-    update: (next, old, problems) => {
-      const { scopes = [] } = specOf(next);
-      if (isSameSet(scopes, specOf(old).scopes ?? [])) return;
+    update: ({ spec: { scopes = [] } = {} }, old, problems) => {
+      if (isSameSet(scopes, old.spec?.scopes ?? [])) return;
       At.root(problems, 'spec').invalidShown('scopes', shownList(scopes), IMMUTABLE);
     },
     parts: {
-      status: (next, _old, problems) => {
+      status: ({ status = {} }, _old, problems) => {
         const at = At.root(problems, 'status');
-        const { hard, used } = (next['status'] ?? {}) as { readonly hard?: Quantities; readonly used?: Quantities };
-        checkQuantities(at, 'hard', hard, resources);
-        checkQuantities(at, 'used', used, resources);
+        checkQuantities(at, 'hard', status.hard, resources);
+        checkQuantities(at, 'used', status.used, resources);
       },
     },
   };

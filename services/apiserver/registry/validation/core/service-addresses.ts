@@ -1,37 +1,8 @@
+import type { ServiceSpec } from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
 import { shownList } from '../checks/at.js';
-import type { StringMap } from '../checks/labels.js';
 import { checkRule, each, IMMUTABLE } from '../checks/members.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
-
-interface ServicePort {
-  readonly name?: string;
-  readonly protocol?: string;
-  readonly port?: number;
-  readonly targetPort?: number | string;
-  readonly nodePort?: number;
-  readonly appProtocol?: string;
-}
-
-export interface ServiceSpec {
-  readonly type?: string;
-  readonly ports?: readonly ServicePort[];
-  readonly selector?: StringMap;
-  readonly clusterIP?: string;
-  readonly clusterIPs?: readonly string[];
-  readonly ipFamilies?: readonly string[];
-  readonly ipFamilyPolicy?: string;
-  readonly externalName?: string;
-  readonly externalIPs?: readonly string[];
-  readonly sessionAffinity?: string;
-  readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
-  readonly loadBalancerSourceRanges?: readonly string[];
-  readonly loadBalancerClass?: string;
-  readonly allocateLoadBalancerNodePorts?: boolean;
-  readonly externalTrafficPolicy?: string;
-  readonly internalTrafficPolicy?: string;
-  readonly healthCheckNodePort?: number;
-}
 
 const NONE = 'None';
 const FAMILIES = ['IPv4', 'IPv6'];

@@ -1,33 +1,20 @@
-import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import type { Service, ServiceSpec } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
-import { checkLabels } from '../checks/labels.js';
-import type { LoadBalancerStatus } from '../checks/load-balancers.js';
-import { checkLoadBalancerStatus } from '../checks/load-balancers.js';
-import { checkEnum, checkPort, checkPortOrName, checkRule, checkText, each, PROTOCOLS } from '../checks/members.js';
+import { checkPortOrName, checkRule, checkText, each } from '../checks/members.js';
 import { cidrVersion, ipAddress, ipVersion, publicAddress } from '../checks/text.js';
-import type { KindValidation, Problems } from '../types.js';
-import type { ServiceSpec } from './service-addresses.js';
+import type { KindValidation, TypeRule } from '../types.js';
 import { checkClusterIps, checkServiceUpdate, isHeadlessService, isHealthChecked } from './service-addresses.js';
 
-const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const NONE = 'None';
 
 function checkServicePorts(at: At, ports: ServiceSpec['ports'] = []): void {
-  const names = new Set<string>();
   each(at, 'ports', ports, (port, portAt) => {
-    const { name = '', port: number = 0, targetPort = 0, appProtocol } = port;
-    if (name !== '') {
-      checkRule(portAt, 'name', name, dns1123Label);
-      if (names.has(name)) portAt.duplicate('name', name);
-      names.add(name);
-    } else if (ports.length > 1) portAt.required('name');
-    checkPort(portAt, 'port', number);
-    checkEnum(portAt, 'protocol', port.protocol, PROTOCOLS);
+    const { name = '', port: number = 0, targetPort = 0 } = port;
+    if (name === '' && ports.length > 1) portAt.required('name');
     // Others may have stored what was left out, or its zero; the default is the port.
     checkPortOrName(portAt, 'targetPort', targetPort === 0 ? number : targetPort);
-    if (appProtocol !== undefined) checkRule(portAt, 'appProtocol', appProtocol, qualifiedName);
   });
 }
 
@@ -83,7 +70,6 @@ function checkExternalName(at: At, spec: ServiceSpec, clusterIP: string): void {
 const LONGEST_AFFINITY_SECONDS = 86_400;
 
 function checkAffinity(at: At, { sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): void {
-  checkEnum(at, 'sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
   if (sessionAffinity === 'ClientIP') {
     const seconds = config?.clientIP?.timeoutSeconds; // absent: a default
     if (seconds === undefined || (seconds > 0 && seconds <= LONGEST_AFFINITY_SECONDS)) return;
@@ -129,7 +115,6 @@ function checkTraffic(at: At, spec: ServiceSpec): void {
     const why = 'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local';
     at.invalid('healthCheckNodePort', healthPort, why);
   }
-  checkEnum(at, 'internalTrafficPolicy', spec.internalTrafficPolicy, ['Cluster', 'Local']);
 }
 
 function checkExternalIps(at: At, externalIPs: readonly string[] | undefined): void {
@@ -138,16 +123,12 @@ function checkExternalIps(at: At, externalIPs: readonly string[] | undefined): v
   );
 }
 
-function checkService(service: ApiObject, problems: Problems, vocabulary: Vocabulary): void {
-  const at = At.root(problems, 'spec');
-  const spec = (service['spec'] ?? {}) as ServiceSpec;
+function checkService(at: At, spec: ServiceSpec, vocabulary: Vocabulary): void {
   checkType(at, spec, vocabulary);
   checkServicePorts(at, spec.ports);
-  checkLabels(at, 'selector', spec.selector);
   checkAffinity(at, spec);
   checkClusterIps(at, spec);
   checkExternalIps(at, spec.externalIPs);
-  checkEnum(at, 'type', spec.type, TYPES);
   if ((spec.type ?? 'ClusterIP') === 'ClusterIP') {
     each(at, 'ports', spec.ports, ({ nodePort = 0 }, portAt) => {
       if (nodePort !== 0) portAt.forbidden('nodePort', "may not be used when `type` is 'ClusterIP'");
@@ -158,13 +139,11 @@ function checkService(service: ApiObject, problems: Problems, vocabulary: Vocabu
   checkTraffic(at, spec);
 }
 
-function checkStatus(next: ApiObject, _old: ApiObject, problems: Problems): void {
-  const { loadBalancer } = (next['status'] ?? {}) as { readonly loadBalancer?: LoadBalancerStatus };
-  checkLoadBalancerStatus(At.root(problems, 'status.loadBalancer'), loadBalancer);
-}
+export const serviceRule =
+  (vocabulary: Vocabulary): TypeRule<ServiceSpec> =>
+  (at, spec) =>
+    checkService(at, spec, vocabulary);
 
-export const services = (vocabulary: Vocabulary): KindValidation => ({
-  object: (service, problems) => checkService(service, problems, vocabulary),
-  update: (next, old, problems) => checkServiceUpdate(At.root(problems, 'spec'), next['spec'] ?? {}, old['spec'] ?? {}),
-  parts: { status: checkStatus },
-});
+export const services: KindValidation<Service> = {
+  update: ({ spec = {} }, { spec: old = {} }, problems) => checkServiceUpdate(At.root(problems, 'spec'), spec, old),
+};

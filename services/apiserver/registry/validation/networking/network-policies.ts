@@ -1,39 +1,14 @@
-import { At } from '../checks/at.js';
-import type { LabelSelector } from '../checks/labels.js';
-import { checkLabelSelector } from '../checks/labels.js';
-import { checkEnum, checkPort, checkPortOrName, each } from '../checks/members.js';
+import type {
+  IPBlock,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+} from '../../../../machinery/types/generated/networking.v1.js';
+import type { At } from '../checks/at.js';
+import { checkPort, checkPortOrName } from '../checks/members.js';
 import { cidrVersion } from '../checks/text.js';
 import { BITS, parseIp } from '../../addresses/ip.js';
-import type { KindValidation } from '../types.js';
 
-interface PolicyPort {
-  readonly protocol?: string;
-  readonly port?: number | string;
-  readonly endPort?: number;
-}
-
-interface IpBlock {
-  readonly cidr?: string;
-  readonly except?: readonly string[];
-}
-
-interface Peer {
-  readonly podSelector?: LabelSelector;
-  readonly namespaceSelector?: LabelSelector;
-  readonly ipBlock?: IpBlock;
-}
-
-interface PolicySpec {
-  readonly podSelector?: LabelSelector | null;
-  readonly ingress?: readonly { readonly ports?: readonly PolicyPort[]; readonly from?: readonly Peer[] }[];
-  readonly egress?: readonly { readonly ports?: readonly PolicyPort[]; readonly to?: readonly Peer[] }[];
-  readonly policyTypes?: readonly string[];
-}
-
-const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
-
-function checkPolicyPort({ protocol, port, endPort }: PolicyPort, at: At): void {
-  checkEnum(at, 'protocol', protocol, PROTOCOLS);
+export function checkPolicyPort(at: At, { port, endPort }: NetworkPolicyPort): void {
   if (typeof port === 'number') {
     checkPort(at, 'port', port);
     if (endPort === undefined) return;
@@ -70,11 +45,8 @@ const isStrictlyWithin = (inner: Network, outer: Network): boolean =>
 
 const NOT_A_CIDR = 'not a valid CIDR';
 
-function checkIpBlock(at: At, { cidr = '', except = [] }: IpBlock): void {
-  if (cidr === '') {
-    at.required('cidr');
-    return;
-  }
+export function checkIpBlock(at: At, { cidr = '', except = [] }: IPBlock): void {
+  if (cidr === '') return;
   const outer = parseNetwork(cidr);
   if (outer === undefined) {
     at.invalid('cidr', cidr, NOT_A_CIDR);
@@ -91,42 +63,10 @@ function checkIpBlock(at: At, { cidr = '', except = [] }: IpBlock): void {
   }
 }
 
-function checkPeer({ podSelector, namespaceSelector, ipBlock }: Peer, at: At): void {
-  checkLabelSelector(at, 'podSelector', podSelector);
-  checkLabelSelector(at, 'namespaceSelector', namespaceSelector);
-  if (ipBlock !== undefined) checkIpBlock(at.child('ipBlock'), ipBlock);
+export function checkPeer(at: At, { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer): void {
   if (podSelector !== undefined || namespaceSelector !== undefined) {
     if (ipBlock !== undefined) at.forbidden('', 'may not specify both ipBlock and another peer');
   } else if (ipBlock === undefined) {
     at.required('', 'must specify a peer');
   }
 }
-
-const POLICY_TYPES = ['Ingress', 'Egress'];
-
-function checkPolicyTypes(at: At, types: readonly string[] = []): void {
-  if (types.length > POLICY_TYPES.length) {
-    at.invalid('policyTypes', types, 'may not specify more than two policyTypes');
-    return;
-  }
-  each(at, 'policyTypes', types, (type, typeAt) => {
-    if (!POLICY_TYPES.includes(type)) typeAt.notSupported('', type, POLICY_TYPES);
-  });
-}
-
-export const networkPolicies: KindValidation = {
-  object: (object, problems) => {
-    const at = At.root(problems, 'spec');
-    const { podSelector, ingress, egress, policyTypes } = (object['spec'] ?? {}) as PolicySpec;
-    checkLabelSelector(at, 'podSelector', podSelector);
-    each(at, 'ingress', ingress, ({ ports, from }, ruleAt) => {
-      each(ruleAt, 'ports', ports, checkPolicyPort);
-      each(ruleAt, 'from', from, checkPeer);
-    });
-    each(at, 'egress', egress, ({ ports, to }, ruleAt) => {
-      each(ruleAt, 'ports', ports, checkPolicyPort);
-      each(ruleAt, 'to', to, checkPeer);
-    });
-    checkPolicyTypes(at, policyTypes);
-  },
-};

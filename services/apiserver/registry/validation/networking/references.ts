@@ -1,33 +1,24 @@
 import { dns1123Label, dns1123Subdomain, pathSegment } from '../../../../machinery/meta/names.js';
+import type { TypedLocalObjectReference } from '../../../../machinery/types/generated/core.v1.js';
+import type {
+  IngressClassParametersReference,
+  IngressClassSpec,
+} from '../../../../machinery/types/generated/networking.v1.js';
 import type { At } from '../checks/at.js';
 import { checkRule, requireText } from '../checks/members.js';
+import { httpPath } from '../checks/text.js';
 
 /** Something of any kind, named in its own words. */
-export interface Reference {
-  /** Written as null by kinds that always write it. */
-  readonly apiGroup?: string | null;
-  readonly kind?: string;
-  readonly name?: string;
-}
-
-export function checkReference(at: At, { apiGroup, kind, name }: Reference): void {
+export function checkReference(at: At, { apiGroup, kind, name }: TypedLocalObjectReference): void {
   if (apiGroup !== undefined && apiGroup !== null) checkRule(at, 'apiGroup', apiGroup, dns1123Subdomain);
   requireText(at, 'kind', kind, pathSegment, 'kind is required');
   requireText(at, 'name', name, pathSegment, 'name is required');
 }
 
-export interface ScopedReference extends Reference {
-  /** Always written. */
-  readonly scope?: string | null;
-  readonly namespace?: string;
-}
-
 const CLUSTER = 'Cluster';
 const NAMESPACE = 'Namespace';
 
-export function checkScopedReference(at: At, reference: ScopedReference): void {
-  const { scope, namespace } = reference;
-  checkReference(at, reference);
+export function checkScope(at: At, { scope, namespace }: IngressClassParametersReference): void {
   // Left out it is the cluster.
   if (scope !== undefined && scope !== null && scope !== CLUSTER && scope !== NAMESPACE) {
     at.notSupported('scope', scope, [CLUSTER, NAMESPACE]);
@@ -37,4 +28,16 @@ export function checkScopedReference(at: At, reference: ScopedReference): void {
   } else if (namespace !== undefined) {
     at.forbidden('namespace', "`parameters.scope` is set to 'Cluster'");
   }
+}
+
+/** `example.com/controller`: whose it is, and which. */
+export function checkController(at: At, { controller = '' }: IngressClassSpec): void {
+  if (controller === '') return;
+  const slash = controller.indexOf('/');
+  if (slash <= 0 || slash === controller.length - 1) {
+    at.invalid('controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")');
+    return;
+  }
+  checkRule(at, 'controller', controller.slice(0, slash), dns1123Subdomain);
+  checkRule(at, 'controller', controller.slice(slash + 1), httpPath);
 }

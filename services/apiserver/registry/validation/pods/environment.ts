@@ -1,40 +1,8 @@
-import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/names.js';
+import type * as core from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
-import { checkRule, checkText, countOf, each, requireText } from '../checks/members.js';
-import { dataKey, envVarName } from '../checks/text.js';
-
-export interface FieldRef {
-  readonly apiVersion?: string;
-  readonly fieldPath?: string;
-}
-
-export interface ResourceFieldRef {
-  readonly containerName?: string;
-  readonly resource?: string;
-  readonly divisor?: string;
-}
-
-interface KeyRef {
-  readonly name?: string;
-  readonly key?: string;
-}
-
-export interface EnvVar {
-  readonly name?: string;
-  readonly value?: string;
-  readonly valueFrom?: {
-    readonly fieldRef?: FieldRef;
-    readonly resourceFieldRef?: ResourceFieldRef;
-    readonly configMapKeyRef?: KeyRef;
-    readonly secretKeyRef?: KeyRef;
-  };
-}
-
-export interface EnvFrom {
-  readonly prefix?: string;
-  readonly configMapRef?: { readonly name?: string };
-  readonly secretRef?: { readonly name?: string };
-}
+import { checkRule, countOf } from '../checks/members.js';
+import type { TypeRule } from '../types.js';
 
 const ENV_FIELDS = [
   'metadata.name',
@@ -78,7 +46,7 @@ const SUBSCRIPTED: ReadonlyMap<string, (key: string) => string> = new Map([
 
 export function checkFieldRef(
   at: At,
-  { apiVersion = 'v1', fieldPath = '' }: FieldRef,
+  { apiVersion = 'v1', fieldPath = '' }: core.ObjectFieldSelector,
   fields: readonly string[],
 ): void {
   if (fieldPath === '') {
@@ -129,7 +97,11 @@ const DIVISORS: readonly (readonly [resource: RegExp, divisors: readonly string[
   [HUGE_PAGES, SIZES, sizes('hugepages resource')],
 ];
 
-export function checkResourceFieldRef(at: At, ref: ResourceFieldRef, isInVolume: 'volume' | 'container'): void {
+export function checkResourceFieldRef(
+  at: At,
+  ref: core.ResourceFieldSelector,
+  isInVolume: 'volume' | 'container',
+): void {
   const { containerName = '', resource = '', divisor = '0' } = ref;
   if (isInVolume === 'volume' && containerName === '') at.required('containerName');
   else if (resource === '') at.required('resource');
@@ -141,21 +113,14 @@ export function checkResourceFieldRef(at: At, ref: ResourceFieldRef, isInVolume:
   if (rule !== undefined && !rule[1].includes(divisor)) at.invalid('divisor', resource, rule[2]);
 }
 
-function checkKeyRef(at: At, { name = '', key }: KeyRef): void {
-  checkRule(at, 'name', name, dns1123Subdomain);
-  requireText(at, 'key', key, dataKey);
-}
-
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
 
-function checkValueFrom(at: At, from: NonNullable<EnvVar['valueFrom']>, value: string): void {
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = from;
+function checkValueFrom(at: At, from: core.EnvVarSource, value: string): void {
+  const { fieldRef, resourceFieldRef } = from;
   if (fieldRef !== undefined) checkFieldRef(at.child('fieldRef'), fieldRef, ENV_FIELDS);
   if (resourceFieldRef !== undefined) {
     checkResourceFieldRef(at.child('resourceFieldRef'), resourceFieldRef, 'container');
   }
-  if (configMapKeyRef !== undefined) checkKeyRef(at.child('configMapKeyRef'), configMapKeyRef);
-  if (secretKeyRef !== undefined) checkKeyRef(at.child('secretKeyRef'), secretKeyRef);
   const count = Object.keys(from).length; // newer sources count, too
   if (count === 0) {
     const names = SOURCES.map((source) => `\`${source}\``);
@@ -167,24 +132,15 @@ function checkValueFrom(at: At, from: NonNullable<EnvVar['valueFrom']>, value: s
   }
 }
 
-export const checkEnv = (at: At, env: readonly EnvVar[] | undefined): void =>
-  each(at, 'env', env, ({ name, value = '', valueFrom }, varAt) => {
-    requireText(varAt, 'name', name, envVarName);
-    if (valueFrom !== undefined) checkValueFrom(varAt.child('valueFrom'), valueFrom, value);
-  });
+export const checkEnvVar: TypeRule<core.EnvVar> = (at, { value = '', valueFrom }) => {
+  if (valueFrom !== undefined) checkValueFrom(at.child('valueFrom'), valueFrom, value);
+};
 
-export const checkEnvFrom = (at: At, sources: readonly EnvFrom[] | undefined): void =>
-  each(at, 'envFrom', sources, (source, sourceAt) => {
-    checkText(sourceAt, 'prefix', source.prefix, envVarName);
-    for (const member of ['configMapRef', 'secretRef'] as const) {
-      const ref = source[member];
-      if (ref !== undefined) requireText(sourceAt.child(member), 'name', ref.name, dns1123Subdomain);
-    }
+/** What is wrong with one source is told of the whole list: so it always was. */
+export function checkEnvFrom(at: At, { envFrom = [] }: core.EphemeralContainerCommon): void {
+  for (const source of envFrom) {
     const count = countOf(source, ['configMapRef', 'secretRef']);
-    if (count === 1) return;
-    const why =
-      count === 0
-        ? 'must specify one of: `configMapRef` or `secretRef`'
-        : 'may not have more than one field specified at a time';
-    at.invalid('envFrom', '', why);
-  });
+    if (count === 0) at.invalid('envFrom', '', 'must specify one of: `configMapRef` or `secretRef`');
+    if (count > 1) at.invalid('envFrom', '', 'may not have more than one field specified at a time');
+  }
+}

@@ -1,27 +1,7 @@
+import type { Container, Volume } from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
 import { checkEnum, checkText, each } from '../checks/members.js';
-import { localPath } from '../checks/text.js';
-import { descendingPath } from '../checks/text.js';
-import type { Volume } from '../volumes/volumes.js';
-
-export interface VolumeMount {
-  readonly name?: string;
-  readonly mountPath?: string;
-  readonly subPath?: string;
-  readonly subPathExpr?: string;
-  readonly mountPropagation?: string;
-}
-
-export interface VolumeDevice {
-  readonly name?: string;
-  readonly devicePath?: string;
-}
-
-interface Mounting {
-  readonly volumeMounts?: readonly VolumeMount[];
-  readonly volumeDevices?: readonly VolumeDevice[];
-  readonly securityContext?: { readonly privileged?: boolean };
-}
+import { descendingPath, localPath } from '../checks/text.js';
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 
@@ -30,13 +10,13 @@ const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
  *
  * @param volumes Those that are right, by name.
  */
-export function checkMounts(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+export function checkMounts(at: At, container: Container, volumes: ReadonlyMap<string, Volume>): void {
   const { volumeMounts = [], volumeDevices = [] } = container;
   if (volumeMounts.length > 0) checkVolumeMounts(at, container, volumes);
   if (volumeDevices.length > 0) checkVolumeDevices(at, container, volumes);
 }
 
-function checkVolumeMounts(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+function checkVolumeMounts(at: At, container: Container, volumes: ReadonlyMap<string, Volume>): void {
   const { volumeMounts, volumeDevices = [] } = container;
   const listAt = at.child('volumeMounts');
   const paths = new Set<string>();
@@ -71,7 +51,7 @@ function checkVolumeMounts(at: At, container: Mounting, volumes: ReadonlyMap<str
   });
 }
 
-function checkVolumeDevices(at: At, container: Mounting, volumes: ReadonlyMap<string, Volume>): void {
+function checkVolumeDevices(at: At, container: Container, volumes: ReadonlyMap<string, Volume>): void {
   const { volumeMounts = [], volumeDevices } = container;
   const names = new Set<string>();
   const paths = new Set<string>();

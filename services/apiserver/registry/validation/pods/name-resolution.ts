@@ -1,21 +1,10 @@
 import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { HostAlias, PodDNSConfig } from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
 import { shownList } from '../checks/at.js';
 import { checkRule, each, isUnset } from '../checks/members.js';
 import { ipVersion } from '../checks/text.js';
 
-export interface DnsConfig {
-  readonly nameservers?: readonly string[];
-  readonly searches?: readonly string[];
-  readonly options?: readonly { readonly name?: string }[];
-}
-
-export interface HostAlias {
-  readonly ip?: string;
-  readonly hostnames?: readonly string[];
-}
-
-export const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const MAX_SERVERS = 3;
 const MAX_SEARCHES = 6;
 const MAX_SEARCH_CHARACTERS = 256;
@@ -26,7 +15,7 @@ const checkAddress = (at: At, member: string, address = ''): void => {
 };
 
 /** A pod that wants nobody's name resolution brings its own. */
-function checkOwnDns(at: At, config: DnsConfig | undefined): boolean {
+function checkOwnDns(at: At, config: PodDNSConfig | undefined): boolean {
   if (config === undefined) {
     at.required('dnsConfig', 'must provide `dnsConfig` when `dnsPolicy` is None');
   } else if ((config.nameservers ?? []).length === 0) {
@@ -38,7 +27,7 @@ function checkOwnDns(at: At, config: DnsConfig | undefined): boolean {
 }
 
 /** @param at The place of the pod's spec. */
-export function checkDns(at: At, policy: string | undefined, config: DnsConfig | undefined): void {
+export function checkDns(at: At, policy: string | undefined, config: PodDNSConfig | undefined): void {
   if (policy === 'None' && !checkOwnDns(at, config)) return;
   if (config === undefined) return;
   const { nameservers = [], searches = [], options } = config;

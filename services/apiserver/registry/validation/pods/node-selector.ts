@@ -1,22 +1,9 @@
 import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
 import { checkLabelKey } from '../checks/labels.js';
 import { checkRule, each } from '../checks/members.js';
-
-export interface NodeSelector {
-  readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | null;
-}
-
-export interface NodeSelectorTerm {
-  readonly matchExpressions?: readonly NodeRequirement[];
-  readonly matchFields?: readonly NodeRequirement[];
-}
-
-interface NodeRequirement {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly values?: readonly string[];
-}
+import type { TypeRule } from '../types.js';
 
 const NOT_AN_OPERATOR = 'not a valid selector operator';
 
@@ -42,7 +29,7 @@ function needsOne(at: At, count: number): void {
   if (count !== 1) at.required('values', "must be specified single value when `operator` is 'Lt' or 'Gt'");
 }
 
-function checkExpression({ key, operator = '', values = [] }: NodeRequirement, at: At): void {
+function checkExpression({ key, operator = '', values = [] }: NodeSelectorRequirement, at: At): void {
   const rule = VALUES_RULES.get(operator);
   if (rule === undefined) at.invalid('operator', operator, NOT_AN_OPERATOR);
   else rule(at, values.length);
@@ -52,7 +39,7 @@ function checkExpression({ key, operator = '', values = [] }: NodeRequirement, a
 /** The one field that nodes are selected by. */
 const NAME_FIELD = 'metadata.name';
 
-function checkField({ key = '', operator = '', values = [] }: NodeRequirement, at: At): void {
+function checkField({ key = '', operator = '', values = [] }: NodeSelectorRequirement, at: At): void {
   if (operator !== 'In' && operator !== 'NotIn') {
     at.invalid('operator', operator, NOT_AN_OPERATOR);
   } else if (values.length !== 1) {
@@ -62,14 +49,7 @@ function checkField({ key = '', operator = '', values = [] }: NodeRequirement, a
   else each(at, 'values', values, (value, valueAt) => checkRule(valueAt, '', value, dns1123Subdomain));
 }
 
-export function checkNodeSelectorTerm(term: NodeSelectorTerm, at: At): void {
-  each(at, 'matchExpressions', term.matchExpressions, checkExpression);
-  each(at, 'matchFields', term.matchFields, checkField);
-}
-
-export function checkNodeSelector(at: At, { nodeSelectorTerms }: NodeSelector): void {
-  if ((nodeSelectorTerms ?? []).length === 0) {
-    at.required('nodeSelectorTerms', 'must have at least one node selector term');
-  }
-  each(at, 'nodeSelectorTerms', nodeSelectorTerms, checkNodeSelectorTerm);
-}
+export const checkNodeSelectorTerm: TypeRule<NodeSelectorTerm> = (at, { matchExpressions, matchFields }) => {
+  each(at, 'matchExpressions', matchExpressions, checkExpression);
+  each(at, 'matchFields', matchFields, checkField);
+};

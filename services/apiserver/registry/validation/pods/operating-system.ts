@@ -1,13 +1,6 @@
+import type { Container, PodSpec } from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
 import { each, requireEnum } from '../checks/members.js';
-import type { Container, Containers } from './containers.js';
-import type { PodSecurityContext } from './security.js';
-
-interface OsSpec extends Containers {
-  readonly os?: { readonly name?: string };
-  readonly securityContext?: PodSecurityContext;
-  readonly hostNetwork?: boolean;
-}
 
 /** Members of the spec, of its security context, and of a container's, that mean nothing on Windows. */
 const NOT_ON_WINDOWS = {
@@ -37,7 +30,7 @@ const NOT_ON_WINDOWS = {
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-const eachContainer = (at: At, spec: OsSpec, check: (container: Container, at: At) => void): void => {
+const eachContainer = (at: At, spec: PodSpec, check: (container: Container, at: At) => void): void => {
   for (const list of LISTS) each<Container>(at, list, spec[list], check);
 };
 
@@ -48,7 +41,7 @@ function forbid(at: At, object: object | undefined, members: readonly string[], 
 }
 
 /** What a pod may say depends on the system it says it is for. */
-export function checkOperatingSystem(at: At, spec: OsSpec): void {
+export function checkOperatingSystem(at: At, spec: PodSpec): void {
   if (spec.os === undefined) return;
   const { name = '' } = spec.os;
   if (name === '') requireEnum(at.child('os'), 'name', name, [], 'cannot be empty');
@@ -72,7 +65,7 @@ const LINUX: Forbidden = {
   why: 'windows options cannot be set for a linux pod',
 };
 
-function forbidAll(at: At, spec: OsSpec, forbidden: Forbidden): void {
+function forbidAll(at: At, spec: PodSpec, forbidden: Forbidden): void {
   forbid(at, spec, forbidden.spec, forbidden.why);
   forbid(at.child('securityContext'), spec.securityContext, forbidden.pod, forbidden.why);
   eachContainer(at, spec, ({ securityContext }, containerAt) =>
@@ -81,7 +74,7 @@ function forbidAll(at: At, spec: OsSpec, forbidden: Forbidden): void {
 }
 
 /** Processes of the machine itself: all containers of a pod or none, and on the machine's network. */
-export function checkHostProcess(at: At, spec: OsSpec): void {
+export function checkHostProcess(at: At, spec: PodSpec): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let count = 0;
   let hostProcesses = 0;

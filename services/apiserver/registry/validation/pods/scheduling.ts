@@ -1,14 +1,14 @@
-import { labelValue } from '../../../../machinery/meta/names.js';
+import { dns1123Label, labelValue } from '../../../../machinery/meta/names.js';
+import type {
+  PodAffinityTerm,
+  Taint,
+  Toleration,
+  TopologySpreadConstraint,
+} from '../../../../machinery/types/generated/core.v1.js';
 import type { At } from '../checks/at.js';
-import type { LabelSelector } from '../checks/labels.js';
-import { checkLabelKey, checkLabelSelector } from '../checks/labels.js';
-import { checkEnum, each, isUnset, POSITIVE, requireEnum } from '../checks/members.js';
-
-export interface Taint {
-  readonly key?: string;
-  readonly value?: string;
-  readonly effect?: string;
-}
+import { checkLabelKey } from '../checks/labels.js';
+import { checkEnum, checkRule, each, requireEnum } from '../checks/members.js';
+import type { TypeRule } from '../types.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -28,15 +28,7 @@ export function checkTaints(at: At, member: string, taints: readonly Taint[] | u
   });
 }
 
-export interface Toleration {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly value?: string;
-  readonly effect?: string;
-  readonly tolerationSeconds?: number;
-}
-
-function checkToleration(toleration: Toleration, at: At): void {
+export function checkToleration(at: At, toleration: Toleration): void {
   const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
   if (key !== '') checkLabelKey(at, 'key', key);
   else if (operator !== 'Exists') {
@@ -61,47 +53,31 @@ function checkToleration(toleration: Toleration, at: At): void {
 }
 
 export const checkTolerations = (at: At, member: string, tolerations: readonly Toleration[] | undefined): void =>
-  each(at, member, tolerations, checkToleration);
+  each(at, member, tolerations, (toleration, tolerationAt) => checkToleration(tolerationAt, toleration));
 
-export interface SpreadConstraint {
-  readonly maxSkew?: number;
-  readonly topologyKey?: string;
-  readonly whenUnsatisfiable?: string;
-  readonly minDomains?: number;
-  readonly labelSelector?: LabelSelector;
-  readonly nodeAffinityPolicy?: string;
-  readonly nodeTaintsPolicy?: string;
-}
+export const checkSpreadConstraint: TypeRule<TopologySpreadConstraint> = (at, { whenUnsatisfiable, minDomains }) => {
+  if (minDomains === undefined || whenUnsatisfiable === 'DoNotSchedule') return;
+  const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable ?? ''}`;
+  at.invalid('minDomains', minDomains, why);
+};
 
-const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
-const POLICIES = ['Honor', 'Ignore'];
-
-function checkConstraint(constraint: SpreadConstraint, at: At): void {
-  const { maxSkew = 0, topologyKey, whenUnsatisfiable = '', minDomains } = constraint;
-  if (maxSkew <= 0) at.invalid('maxSkew', maxSkew, POSITIVE);
-  if (isUnset(topologyKey)) at.required('topologyKey', 'can not be empty');
-  if (!ACTIONS.includes(whenUnsatisfiable)) at.notSupported('whenUnsatisfiable', whenUnsatisfiable, ACTIONS);
-  if (minDomains !== undefined) {
-    if (minDomains <= 0) at.invalid('minDomains', minDomains, POSITIVE);
-    if (whenUnsatisfiable !== 'DoNotSchedule') {
-      const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`;
-      at.invalid('minDomains', minDomains, why);
-    }
-  }
-  checkEnum(at, 'nodeAffinityPolicy', constraint.nodeAffinityPolicy, POLICIES);
-  checkEnum(at, 'nodeTaintsPolicy', constraint.nodeTaintsPolicy, POLICIES);
-  checkLabelSelector(at, 'labelSelector', constraint.labelSelector);
-}
-
-const kindOf = ({ topologyKey = '', whenUnsatisfiable = '' }: SpreadConstraint): string =>
+const kindOf = ({ topologyKey = '', whenUnsatisfiable = '' }: TopologySpreadConstraint): string =>
   `{${topologyKey}, ${whenUnsatisfiable}}`;
 
-export function checkSpreadConstraints(at: At, constraints: readonly SpreadConstraint[] | undefined): void {
-  if (constraints === undefined) return;
+/** Of constraints that say the same, all but the last are told. */
+export function checkSpreadConstraints(at: At, constraints: readonly TopologySpreadConstraint[] = []): void {
+  if (constraints.length < 2) return;
   const last = new Map(constraints.map((constraint, i) => [kindOf(constraint), i]));
   each(at, 'topologySpreadConstraints', constraints, (constraint, constraintAt, i) => {
-    checkConstraint(constraint, constraintAt);
     const kind = kindOf(constraint);
     if (last.get(kind) !== i) constraintAt.duplicate('{topologyKey, whenUnsatisfiable}', kind);
   });
 }
+
+export function checkPodAffinityTerm(at: At, { namespaces = [] }: PodAffinityTerm): void {
+  for (const namespace of namespaces) checkRule(at, 'namespace', namespace, dns1123Label);
+}
+
+/** All of it but for how long. */
+export const identityOf = ({ key, operator, value, effect }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect]);

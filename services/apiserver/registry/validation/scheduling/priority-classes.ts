@@ -1,12 +1,8 @@
+import type * as scheduling from '../../../../machinery/types/generated/scheduling.v1.js';
 import { At } from '../checks/at.js';
-import { checkEnum, checkImmutable } from '../checks/members.js';
-import type { KindValidation } from '../types.js';
+import type { KindValidation, TypeRules } from '../types.js';
 
-interface PriorityClass {
-  readonly value?: number;
-  readonly globalDefault?: boolean;
-  readonly preemptionPolicy?: string;
-}
+type PriorityClass = scheduling.PriorityClass;
 
 const SYSTEM_PREFIX = 'system-';
 const HIGHEST = 1_000_000_000;
@@ -15,7 +11,6 @@ const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * HIGHEST + 1000],
   ['system-cluster-critical', 2 * HIGHEST],
 ]);
-const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 
 function systemClassProblem(name: string, { value = 0, globalDefault = false }: PriorityClass): string | undefined {
   const expected = SYSTEM_CLASSES.get(name);
@@ -24,24 +19,21 @@ function systemClassProblem(name: string, { value = 0, globalDefault = false }: 
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
 }
 
-export const priorityClasses: KindValidation = {
-  object: (object, problems) => {
-    const at = At.root(problems);
-    const { name = '' } = object.metadata;
-    const priorityClass = object as PriorityClass;
-    const { value = 0, preemptionPolicy } = priorityClass;
-    if (name.startsWith(SYSTEM_PREFIX)) {
-      const problem = systemClassProblem(name, priorityClass);
-      const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: `;
-      if (problem !== undefined) at.forbidden('metadata.name', why + problem);
-    } else if (value > HIGHEST) {
-      at.forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST}`);
-    }
-    checkEnum(at, 'preemptionPolicy', preemptionPolicy, PREEMPTION_POLICIES);
-  },
+function checkReserved(at: At, priorityClass: PriorityClass): void {
+  const { metadata: { name = '' } = {}, value = 0 } = priorityClass;
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    const problem = systemClassProblem(name, priorityClass);
+    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: `;
+    if (problem !== undefined) at.forbidden('metadata.name', why + problem);
+  } else if (value > HIGHEST) {
+    at.forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST}`);
+  }
+}
+
+export const schedulingRules: TypeRules<scheduling.Types> = { PriorityClass: checkReserved };
+
+export const priorityClasses: KindValidation<PriorityClass> = {
   update: (next, old, problems) => {
-    const at = At.root(problems);
-    if (next['value'] !== old['value']) at.forbidden('value', 'may not be changed in an update.');
-    checkImmutable(at, 'preemptionPolicy', next['preemptionPolicy'], old['preemptionPolicy']);
+    if (next.value !== old.value) At.root(problems).forbidden('value', 'may not be changed in an update.');
   },
 };

@@ -6,7 +6,7 @@ import { decodeObject } from '../../../../machinery/schema/decode.js';
 import { loadCatalog } from '../../../../machinery/types/catalog.js';
 import type { VocabularyName } from '../../../../machinery/vocabulary/vocabulary.js';
 import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { validationTable } from '../table.js';
+import { validations } from '../table.js';
 import type { KindValidation, Problems } from '../types.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -79,11 +79,11 @@ export class KindUnderTest {
     this.#place = place;
     this.#catalog = loadCatalog(words);
     this.#defaulter = new Defaulter(words);
-    const validation = validationTable(words, { allowPrivileged: place.allowPrivileged ?? true })[place.group ?? '']?.[
-      place.resource
-    ];
-    assert.ok(validation, `${place.resource} is in the table`);
-    this.validation = validation;
+    const { types, resources } = this.#catalog;
+    const { group = '', resource, type, allowPrivileged = true } = place;
+    const hub = resources.find((r) => r.group === group && r.resource === resource && r.type === type);
+    assert.ok(hub, `${resource} is stored as ${type}`);
+    this.validation = validations({ vocabulary: words, types, allowPrivileged })(hub);
   }
 
   decoded(object: Json, withDefaults = true): ApiObject {
