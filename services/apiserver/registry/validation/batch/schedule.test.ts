@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isTimeZone, scheduleProblem } from './schedule.js';
+import { processorMs } from '../../../../machinery/testing/processor-time.js';
 
 describe('scheduleProblem()', () => {
   const RIGHT = [
@@ -47,10 +48,11 @@ describe('scheduleProblem()', () => {
   }
 
   it('takes time linear in the schedule', () => {
-    const started = process.hrtime.bigint();
-    for (const part of ['1,', '1-', '1/', ' ', '1 ', '0s']) scheduleProblem(`${part.repeat(500_000)}x`);
-    for (const part of ['1h', '1', '.', '1.']) scheduleProblem(`@every ${part.repeat(500_000)}x`);
-    assert.ok(process.hrtime.bigint() - started < 2_000_000_000n);
+    const tookMs = processorMs(() => {
+      for (const part of ['1,', '1-', '1/', ' ', '1 ', '0s']) scheduleProblem(`${part.repeat(500_000)}x`);
+      for (const part of ['1h', '1', '.', '1.']) scheduleProblem(`@every ${part.repeat(500_000)}x`);
+    });
+    assert.ok(tookMs < 5_000);
   });
 });
 

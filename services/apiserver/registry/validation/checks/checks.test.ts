@@ -5,6 +5,7 @@ import { isEmptySelector, selects } from './labels.js';
 import { compareQuantities } from './quantities.js';
 import * as text from './text.js';
 import { KindUnderTest } from '../testing/cases.js';
+import { processorMs } from '../../../../machinery/testing/processor-time.js';
 
 describe('At', () => {
   it('tells its path as clients know it', () => {
@@ -123,10 +124,8 @@ describe('rules for texts', () => {
 
   it('takes time linear in the text', () => {
     const long = `${'a-'.repeat(200_000)}_`;
-    const started = process.hrtime.bigint();
-    for (const rule of [text.envVarName, text.dataKey, text.portName, text.wildcardSubdomain, text.publicAddress])
-      rule(long);
-    assert.ok(process.hrtime.bigint() - started < 1_000_000_000n);
+    const rules = [text.envVarName, text.dataKey, text.portName, text.wildcardSubdomain, text.publicAddress];
+    assert.ok(processorMs(() => rules.forEach((rule) => rule(long))) < 3_000);
   });
 });
 
