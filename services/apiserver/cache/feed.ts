@@ -1,5 +1,4 @@
 import { repeat } from '../../machinery/loop/repeat.js';
-import { PageSize } from '../../storage/page-size.js';
 import {
   isStoreError,
   revision,
@@ -9,6 +8,9 @@ import {
   type StoreEvent,
   type StoreWatch,
 } from '../../storage/store.js';
+import type { CachedObject } from './cached-object.js';
+import { LateLoads, type Taker } from './late-loads.js';
+import { loadPages } from './load-pages.js';
 import type { ResourceCache } from './resource-cache.js';
 
 export interface FeedLog {
@@ -27,8 +29,6 @@ export interface FeedOptions {
   readonly maxLagMs?: number;
 }
 
-/** Most entries in a page of the load. */
-const PAGE = 1000;
 const RETRY = { leastMs: 200, mostMs: 200 };
 /** Longest that changes wait for the next flush. */
 const MAX_REST_MS = 20;
@@ -44,7 +44,15 @@ const MAX_LAG_MS = 15_000;
  */
 export class Feed {
   readonly #o: FeedOptions;
+  /** By the prefix of their keys; those that are not loaded yet as well. */
   readonly #caches = new Map<string, ResourceCache>();
+  /** Who gets the changes below a prefix: its cache, or what keeps them for it while it is loaded. */
+  #takers = new Map<string, Taker>();
+  readonly #late: LateLoads;
+  /** Those that have something to hand out at the next flush. */
+  readonly #dirty = new Set<Taker>();
+  /** What the present watch began with has been loaded: who comes from now on is late. */
+  #following = false;
   #revision = 0;
   #loaded = false;
   #connected = false;
@@ -61,6 +69,12 @@ export class Feed {
 
   constructor(o: FeedOptions) {
     this.#o = o;
+    this.#late = new LateLoads({
+      store: o.store,
+      log: o.log,
+      revision: () => revision(this.#revision),
+      lead: (cache, taker) => void this.#takers.set(cache.keys.prefix, taker),
+    });
   }
 
   /** Up to where the caches have followed the store. */
@@ -83,18 +97,26 @@ export class Feed {
     return !this.#stuck;
   }
 
-  /** Has to be called before `run`: a cache that comes later starts empty. */
+  /** Has a cache loaded, and keeps it in step with the store, from now until `unregister`. At most one for each prefix. */
   register(cache: ResourceCache): void {
     this.#caches.set(cache.keys.prefix, cache);
+    if (this.#following) this.#late.add(cache);
+  }
+
+  /** Ends the watches of a cache, and lets go of it. */
+  unregister(cache: ResourceCache): void {
+    const { prefix } = cache.keys;
+    if (this.#caches.get(prefix) !== cache) return;
+    this.#caches.delete(prefix);
+    this.#takers.delete(prefix);
+    this.#late.drop(cache);
+    this.#dirty.delete(cache);
+    cache.close();
   }
 
   /** Calls `listener` with every batch of changes, once the caches have taken it. What it costs, every write costs. */
   listen(listener: (events: readonly StoreEvent[]) => void): void {
     this.#listeners.push(listener);
-  }
-
-  caches(): Iterable<ResourceCache> {
-    return this.#caches.values();
   }
 
   /** Resolves once everything has been loaded. @throws `signal.reason` */
@@ -146,6 +168,7 @@ export class Feed {
       );
     } finally {
       clearInterval(check);
+      this.#late.stop();
       this.#watch?.close();
       this.#connected = false;
     }
@@ -163,35 +186,32 @@ export class Feed {
   }
 
   async #load(signal: AbortSignal): Promise<Revision> {
-    const { store, prefix } = this.#o;
-    const perCache = new Map(
-      [...this.#caches.values()].map((c) => [c, [] as NonNullable<ReturnType<typeof c.decode>>[]]),
+    this.#following = false;
+    this.#late.stop();
+    const loads = new Map(
+      [...this.#caches].map(([prefix, cache]) => [prefix, { cache, objects: [] as CachedObject[] }]),
     );
-    const size = new PageSize(PAGE);
-    let at: Revision | undefined;
-    let from: string | undefined;
-    for (;;) {
-      const page = await store.range(
-        prefix,
-        { limit: size.entries, ...(at === undefined ? {} : { revision: at }), ...(from === undefined ? {} : { from }) },
-        signal,
-      );
-      at ??= page.revision;
-      size.learn(page.kvs);
-      for (const kv of page.kvs) {
-        const cache = this.#cacheOf(kv.key);
-        const object = cache?.decode(kv.key, kv.value, kv.modRevision);
-        if (cache !== undefined && object !== undefined) perCache.get(cache)?.push(object);
+    let loadedAt = revision(0);
+    for await (const { kvs, at } of loadPages(this.#o.store, this.#o.prefix, undefined, signal)) {
+      loadedAt = at;
+      for (const { key, value, modRevision } of kvs) {
+        const load = loads.get(this.#prefixOf(key));
+        const object = load?.cache.decode(key, value, modRevision);
+        if (object !== undefined) load?.objects.push(object);
       }
-      const last = page.kvs.at(-1);
-      if (!page.more || last === undefined) break;
-      from = `${last.key}\0`;
     }
-    for (const [cache, objects] of perCache) cache.load(objects, at);
-    if (at < this.#revision) this.#revision = 0; // the store was replaced
-    this.#moveTo(at);
+    this.#takers = new Map();
+    for (const [prefix, { cache, objects }] of loads) {
+      if (this.#caches.get(prefix) !== cache) continue; // it has gone meanwhile
+      cache.load(objects, loadedAt);
+      this.#takers.set(prefix, cache);
+    }
+    if (loadedAt < this.#revision) this.#revision = 0; // the store was replaced
+    this.#moveTo(loadedAt);
     this.#stuck = false;
-    return at;
+    this.#following = true;
+    for (const [prefix, cache] of this.#caches) if (!this.#takers.has(prefix)) this.#late.add(cache);
+    return loadedAt;
   }
 
   /** Returns never but by an error: the watch ended, and everything has to be loaded again. */
@@ -225,7 +245,10 @@ export class Feed {
   }
 
   #take(batch: readonly StoreEvent[]): void {
-    for (const event of batch) this.#cacheOf(event.key)?.apply(event);
+    for (const event of batch) {
+      const taker = this.#takers.get(this.#prefixOf(event.key));
+      if (taker?.apply(event) === true) this.#dirty.add(taker);
+    }
     const last = batch.at(-1);
     if (last !== undefined) this.#moveTo(last.modRevision);
     this.#scheduleFlush();
@@ -247,7 +270,8 @@ export class Feed {
   #flush(): void {
     this.#flushing = false;
     const from = performance.now();
-    for (const cache of this.#caches.values()) if (cache.watchers.dirty) cache.watchers.flush();
+    for (const taker of this.#dirty) taker.flush();
+    this.#dirty.clear();
     const now = performance.now();
     this.#restUntilMs = now + Math.min(now - from, MAX_REST_MS);
   }
@@ -262,11 +286,11 @@ export class Feed {
     for (const waiter of reached) waiter.wake();
   }
 
-  /** `<prefix><group>/<resource>/…` */
-  #cacheOf(key: string): ResourceCache | undefined {
+  /** `<prefix><group>/<resource>/`; '' for a key that is no object's. */
+  #prefixOf(key: string): string {
     const group = key.indexOf('/', this.#o.prefix.length);
     const resource = group < 0 ? -1 : key.indexOf('/', group + 1);
-    return resource < 0 ? undefined : this.#caches.get(key.slice(0, resource + 1));
+    return key.slice(0, resource + 1);
   }
 
   /** The canary: a watch that has silently stopped looks well to every other check. */

@@ -111,6 +111,21 @@ export class HistoryBudget {
     this.#await();
   }
 
+  /** Lets go of all changes of a resource that is no more. O(changes of all resources). */
+  forget(history: History): void {
+    this.#queue = this.#queue.slice(this.#head).filter((kept) => {
+      if (kept?.history !== history) return true;
+      this.#bytes -= kept.change.cost;
+      return false;
+    });
+    this.#head = 0;
+  }
+
+  /** What the changes of all resources hold. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Forgets what is too old or too much. */
   #trim(): void {
     const oldest = this.#now() - this.#retainMs;
@@ -212,5 +227,10 @@ export class History {
     this.#first = this.#base;
     this.#changes = [];
     this.#floor = floor;
+  }
+
+  /** The resource is no more: what it keeps in the budget is free for others. */
+  close(): void {
+    this.#budget.forget(this);
   }
 }

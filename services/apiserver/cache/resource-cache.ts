@@ -56,7 +56,10 @@ export class ResourceCache {
   #changedAt = 0;
   /** Objects that this process wrote and will see on the feed: encoded once for the response and the cache. */
   readonly #expected = new Map<string, CachedObject>();
-  readonly #followers: CacheFollower[] = [];
+  #followers: CacheFollower[] = [];
+  #state: 'empty' | 'loaded' | 'closed' = 'empty';
+  /** Woken when the state moves on from `empty`. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(
     keys: ResourceKeys,
@@ -77,6 +80,40 @@ export class ResourceCache {
 
   get size(): number {
     return this.#byKey.size;
+  }
+
+  /** It has the store's state, as of some revision of the feed. */
+  get loaded(): boolean {
+    return this.#state === 'loaded';
+  }
+
+  /** The resource is no more. */
+  get closed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /**
+   * Resolves when it has the store's state, or after `timeoutMs`.
+   *
+   * @returns Whether it has; never for a resource that is no more.
+   * @throws `signal.reason` if it fires first
+   */
+  async whenLoaded(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#state !== 'empty') return this.loaded;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, timeoutMs);
+      signal.addEventListener('abort', wake);
+      this.#waiting.add(wake);
+    });
+    signal.throwIfAborted();
+    return this.loaded;
   }
 
   get(key: string): CachedObject | undefined {
@@ -144,14 +181,33 @@ export class ResourceCache {
     for (const follower of this.#followers) follower.loaded(this.objects());
     this.history.restart(revision);
     this.watchers.expireAll();
+    this.#moveTo('loaded');
   }
 
-  /** Takes one change of the feed. Watchers get it at the next `watchers.flush()`. */
-  apply(event: StoreEvent): void {
+  /**
+   * The resource is no more: its watches end, and what others keep for it is let go of. Requests that found it before go on
+   * with the state that it had.
+   */
+  close(): void {
+    this.#followers = [];
+    this.#snapshots.clear();
+    this.#expected.clear();
+    this.watchers.close();
+    this.history.close();
+    this.#moveTo('closed');
+  }
+
+  #moveTo(state: 'loaded' | 'closed'): void {
+    this.#state = state;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Takes one change of the feed. Watchers get it at the next `flush()`. @returns Whether there is one to come. */
+  apply(event: StoreEvent): boolean {
     const previous = this.#byKey.get(event.key);
     const object = event.type === 'put' ? this.#decode(event) : previous?.at(event.modRevision);
     this.#changedAt = event.modRevision;
-    if (object === undefined) return; // a deletion of what was never seen
+    if (object === undefined) return false; // a deletion of what was never seen
     this.#current = undefined;
     if (previous !== undefined) this.#snapshots.replaced(previous.bytes.length);
     if (event.type === 'put') {
@@ -164,7 +220,11 @@ export class ResourceCache {
     const change = new Change(object, previous, event.type === 'delete', this.#budget.now());
     for (const follower of this.#followers) follower.changed(change);
     this.history.append(change);
-    this.watchers.collect(change);
+    return this.watchers.collect(change);
+  }
+
+  flush(): void {
+    this.watchers.flush();
   }
 
   /** An object of the store's bytes; undefined when key or bytes are none of ours. */

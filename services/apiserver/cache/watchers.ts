@@ -222,11 +222,15 @@ export interface GroupKey {
   readonly encoder: FrameEncoder;
 }
 
+/** A position in the history that is never there. */
+const BEFORE_ALL = -1;
+
 /** All watchers of one resource, found by scope so that a change visits only groups that may want it. */
 export class Watchers {
   readonly #history: History;
   readonly #byScope = new Map<string, Map<string, WatcherGroup>>();
   readonly #dirty = new Set<WatcherGroup>();
+  #closed = false;
 
   constructor(history: History) {
     this.#history = history;
@@ -238,7 +242,10 @@ export class Watchers {
     return n;
   }
 
-  /** Adds a watcher that has seen everything before `position`. It gets nothing until its first `resume()`. */
+  /**
+   * Adds a watcher that has seen everything before `position`. It gets nothing until its first `resume()`; of a resource
+   * that is no more, nothing but that it has expired.
+   */
   add(key: GroupKey, sink: WatchSink, position: number): Watcher {
     const scopeId = `${key.scope.namespace}/${key.scope.name}`;
     const groupId = `${key.encoder.id}\n${key.filter.id}`;
@@ -249,20 +256,17 @@ export class Watchers {
       const created: WatcherGroup = new WatcherGroup(this.#history, key, () => this.#forget(scopeId, groupId, created));
       groups.set(groupId, (group = created));
     }
-    return group.join(sink, position);
+    return group.join(sink, this.#closed ? BEFORE_ALL : position);
   }
 
-  /** Notes a change that has just been appended to the history. */
-  collect(change: Change): void {
-    if (this.#byScope.size === 0) return;
+  /** Notes a change that has just been appended to the history. @returns Whether there is something to flush. */
+  collect(change: Change): boolean {
+    if (this.#byScope.size === 0) return false;
     const { namespace, name } = change.object;
     this.#collectIn('/', change);
     if (namespace !== '') this.#collectIn(`${namespace}/`, change);
     this.#collectIn(`/${name}`, change);
     if (namespace !== '') this.#collectIn(`${namespace}/${name}`, change);
-  }
-
-  get dirty(): boolean {
     return this.#dirty.size > 0;
   }
 
@@ -278,6 +282,12 @@ export class Watchers {
     for (const groups of [...this.#byScope.values()]) {
       for (const group of [...groups.values()]) for (const watcher of group.members()) watcher.expire();
     }
+  }
+
+  /** The resource is no more: everybody has to start over, also those that come now with what they found before. */
+  close(): void {
+    this.#closed = true;
+    this.expireAll();
   }
 
   #collectIn(scopeId: string, change: Change): void {

@@ -29,11 +29,17 @@ function resourceEntry(d: ResourceDeclaration): object {
   };
 }
 
-const versionEntry = ({ version, resources }: ServedVersion): object => ({
-  version,
-  resources: resources.map(resourceEntry),
-  freshness: 'Current',
-});
+/** Of versions that stay as they are while others come and go. */
+const entries = new WeakMap<ServedVersion, object>();
+
+function versionEntry(served: ServedVersion): object {
+  let entry = entries.get(served);
+  if (entry === undefined) {
+    entry = { version: served.version, resources: served.resources.map(resourceEntry), freshness: 'Current' };
+    entries.set(served, entry);
+  }
+  return entry;
+}
 
 /** Everything about some groups in one document: a client asks twice instead of once per group version. */
 export function aggregatedList(apiVersion: string, groups: readonly ServedGroup[]): object {

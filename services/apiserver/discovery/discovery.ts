@@ -4,38 +4,42 @@ import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { Context } from '../request/request.js';
-import type { ServedApi, ServedGroup } from '../registry/served.js';
+import type { ServedApi, ServedGroup, ServedVersion } from '../registry/served.js';
 import { aggregatedList, type AggregatedVersion } from './aggregated.js';
 import { Document, respondDocument } from '../http/document.js';
 import { groupDocument, groupList, resourceList } from './resource-lists.js';
 import { aggregatedType, discoveryView } from './view.js';
 
 export interface DiscoveryDeps {
-  readonly api: ServedApi;
+  readonly live: { readonly current: { readonly api: ServedApi } };
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;
 }
 
-/** Answers what is served. Every document is made once for each generation of the served API. */
+/** Answers what is served. A document is made when it is first asked for, and kept for as long as what it tells of is served. */
 export class Discovery {
-  readonly #api: ServedApi;
+  readonly #live: DiscoveryDeps['live'];
   readonly #vocabulary: Vocabulary;
   readonly #showsHash: boolean;
-  readonly #documents = new Map<string, Document>();
-  #generation: number;
+  /** By what they tell of: the API, a group or a version, each never changed. A few forms each. */
+  readonly #documents = new WeakMap<ServedApi | ServedGroup | ServedVersion, Map<string, Document>>();
 
-  constructor({ api, vocabulary, gates }: DiscoveryDeps) {
+  constructor({ live, vocabulary, gates }: DiscoveryDeps) {
     this.#showsHash = gates.enabled('StorageVersionHash');
-    this.#api = api;
+    this.#live = live;
     this.#vocabulary = vocabulary;
-    this.#generation = api.generation;
+  }
+
+  get #api(): ServedApi {
+    return this.#live.current.api;
   }
 
   /** `/api` */
   async core(ctx: Context): Promise<void> {
-    const core = this.#api.groups.filter((g) => g.name === '');
+    const api = this.#api;
+    const core = api.groups.filter((g) => g.name === '');
     const view = discoveryView(ctx.get('Accept'), this.#vocabulary);
-    if (view.form === 'aggregated') return this.#respondAggregated(ctx, '/api', core, view.version);
+    if (view.form === 'aggregated') return this.#respondAggregated(ctx, api, core, view.version);
     const [group] = core;
     if (group === undefined) throw unknownPath();
     ctx.vary('Accept');
@@ -49,13 +53,14 @@ export class Discovery {
 
   /** `/apis` */
   async groups(ctx: Context): Promise<void> {
+    const api = this.#api;
     const view = discoveryView(ctx.get('Accept'), this.#vocabulary);
     if (view.form === 'aggregated') {
-      const named = this.#api.groups.filter((g) => g.name !== '');
-      return this.#respondAggregated(ctx, '/apis', named, view.version);
+      const named = api.groups.filter((g) => g.name !== '');
+      return this.#respondAggregated(ctx, api, named, view.version);
     }
     ctx.vary('Accept');
-    const { bytes } = this.#document('/apis', () => groupList(this.#api.groups));
+    const { bytes } = this.#document(api, 'groups', () => groupList(api.groups));
     return respondJson(ctx, 200, bytes, view.type);
   }
 
@@ -63,14 +68,14 @@ export class Discovery {
   async group(ctx: Context, name: string): Promise<void> {
     const group = this.#find(name);
     if (group === undefined || name === '') throw unknownPath();
-    await this.#respond(ctx, `/apis/${name}`, () => groupDocument(group));
+    await this.#respond(ctx, group, () => groupDocument(group));
   }
 
   /** `/api/<version>`, where the group is '', and `/apis/<group>/<version>` */
   async resources(ctx: Context, name: string, version: string): Promise<void> {
     const served = this.#find(name)?.versions.find((v) => v.version === version);
     if (served === undefined) throw unknownPath();
-    await this.#respond(ctx, `resources of ${name}/${version}`, () => resourceList(name, served, this.#showsHash));
+    await this.#respond(ctx, served, () => resourceList(name, served, this.#showsHash));
   }
 
   /** All paths that answer. */
@@ -85,33 +90,31 @@ export class Discovery {
     return this.#api.groups.find((g) => g.name === name);
   }
 
-  async #respond(ctx: Context, key: string, build: () => object): Promise<void> {
+  async #respond(ctx: Context, of: ServedGroup | ServedVersion, build: () => object): Promise<void> {
     const type = negotiate(ctx.get('Accept'));
-    await respondJson(ctx, 200, this.#document(key, build).bytes, type);
+    await respondJson(ctx, 200, this.#document(of, '', build).bytes, type);
   }
 
   async #respondAggregated(
     ctx: Context,
-    path: string,
+    api: ServedApi,
     groups: readonly ServedGroup[],
     version: AggregatedVersion,
   ): Promise<void> {
     const apiVersion = `${this.#vocabulary.apiDiscoveryGroup}/${version}`;
-    const document = this.#document(`${path} as ${version}`, () => aggregatedList(apiVersion, groups));
+    const form = `${groups[0]?.name === '' ? 'core' : 'groups'} as ${version}`;
+    const document = this.#document(api, form, () => aggregatedList(apiVersion, groups));
     await respondDocument(ctx, document, {
       'Content-Type': aggregatedType(this.#vocabulary, version),
       'Cache-Control': 'public',
     });
   }
 
-  /** Keys are few: one for each path that is served. */
-  #document(key: string, build: () => object): Document {
-    if (this.#api.generation !== this.#generation) {
-      this.#documents.clear();
-      this.#generation = this.#api.generation;
-    }
-    const document = this.#documents.get(key) ?? new Document(build());
-    this.#documents.set(key, document);
+  #document(of: ServedApi | ServedGroup | ServedVersion, form: string, build: () => object): Document {
+    let forms = this.#documents.get(of);
+    if (forms === undefined) this.#documents.set(of, (forms = new Map<string, Document>()));
+    let document = forms.get(form);
+    if (document === undefined) forms.set(form, (document = new Document(build())));
     return document;
   }
 }

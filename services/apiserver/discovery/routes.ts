@@ -16,13 +16,13 @@ import { OpenApi } from '../openapi/openapi.js';
 import { methodRefused } from '../pipeline/methods.js';
 import type { Context, RequestState, Stage } from '../request/request.js';
 import { unknownPath } from '../verbs/dispatch.js';
-import type { ServedApi } from '../registry/served.js';
+import type { LiveCatalog } from '../registry/live-catalog.js';
 import { Discovery } from './discovery.js';
 import { Document, respondDocument } from '../http/document.js';
 import { versionDocument } from './version.js';
 
 export interface PathDeps {
-  readonly api: ServedApi;
+  readonly live: Pick<LiveCatalog, 'current'>;
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;

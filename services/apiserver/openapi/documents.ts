@@ -12,6 +12,7 @@ import { Schemas } from './schemas.js';
 import { staticDefaults, type StaticDefaults } from './static-defaults.js';
 
 export interface DocumentDeps {
+  /** What is built in. */
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;
   /** `major.minor.patch` of the product. */
@@ -47,9 +48,9 @@ export class DocumentWriter {
     this.#info = { title: d.vocabulary.serverName, version: `v${d.version}` };
   }
 
-  /** The document of one part. */
-  *v3(part: Part): Work<object> {
-    const { paths, schemas } = this.#begin(DIALECT_3);
+  /** The document of one part. @param types What its resources are declared among. */
+  *v3(part: Part, types = this.#d.catalog.types): Work<object> {
+    const { paths, schemas } = this.#begin(DIALECT_3, types);
     part.write(paths);
     yield;
     yield* schemas.settle();
@@ -58,8 +59,8 @@ export class DocumentWriter {
   }
 
   /** One document of everything, for clients of the time before version 3. */
-  *v2(parts: readonly Part[]): Work<object> {
-    const { paths, schemas } = this.#begin(DIALECT_2);
+  *v2(parts: readonly Part[], types = this.#d.catalog.types): Work<object> {
+    const { paths, schemas } = this.#begin(DIALECT_2, types);
     for (const part of parts) {
       part.write(paths);
       yield;
@@ -75,9 +76,8 @@ export class DocumentWriter {
     };
   }
 
-  #begin(dialect: Dialect): { readonly paths: PathWriter; readonly schemas: Schemas } {
-    const { catalog, vocabulary, returnsDeleted } = this.#d;
-    const { types } = catalog;
+  #begin(dialect: Dialect, types: Catalog['types']): { readonly paths: PathWriter; readonly schemas: Schemas } {
+    const { vocabulary, returnsDeleted } = this.#d;
     const descriptions = this.#descriptions;
     const groupVersions = this.#groupVersions;
     const schemas = new Schemas({ types, descriptions, defaults: this.#defaults, vocabulary, dialect, groupVersions });

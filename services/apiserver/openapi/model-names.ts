@@ -25,9 +25,9 @@ const HELPERS = {
   version: 'apimachinery.pkg.version',
 };
 
-/** What documents call a type, by its key: clients have these names built in. */
+/** What documents call a type, by its key: clients have names of ours built in. Others begin with their domain, backwards. */
 export function modelNames(vocabulary: Vocabulary): (key: string) => string {
-  const { openApiModelPrefix, groups, labels } = vocabulary;
+  const { openApiModelPrefix, groups, labels, reservedDomains } = vocabulary;
   const [aggregator = ''] = labels.apiServiceAutomanaged.split('.', 1); // the one identifier that begins with its name
   const packages = new Map<string, string>([
     ...Object.entries(HELPERS),
@@ -38,6 +38,9 @@ export function modelNames(vocabulary: Vocabulary): (key: string) => string {
     const { group, version, kind } = keyParts(key);
     const [short = ''] = group.split('.', 1);
     const at = packages.get(group);
+    const isOurs =
+      at !== undefined || short === group || reservedDomains.some((domain) => group.endsWith(`.${domain}`));
+    if (!isOurs) return [...group.split('.').reverse(), version, kind].join('.');
     return [`${openApiModelPrefix}${at ?? `api.${short}`}`, ...(version === '' ? [] : [version]), kind].join('.');
   };
 }

@@ -4,26 +4,18 @@ import { turns } from '../http/turns.js';
 import { firstMatch, mediaRanges, notAcceptable } from '../http/negotiation.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { Context } from '../request/request.js';
-import type { ServedApi } from '../registry/served.js';
+import type { CatalogVersion, LiveCatalog } from '../registry/live-catalog.js';
 import { DocumentWriter, type DocumentDeps } from './documents.js';
 import { jsonInParts } from './json-parts.js';
 import { partsOf, type Part } from './parts.js';
 import { encodeDocument } from './protobuf/encode.js';
 
 export interface OpenApiDeps extends DocumentDeps {
-  readonly api: ServedApi;
-}
-
-/** A document, and what it was made of. */
-interface Kept {
-  readonly basis: readonly unknown[];
-  readonly document: Promise<Document>;
+  readonly live: Pick<LiveCatalog, 'current'>;
 }
 
 /** The document of everything, in the forms in which somebody asked for it. */
 interface FormsOfV2 {
-  /** Of what is served, when it was made. */
-  readonly generation: number;
   json?: Promise<Document>;
   protobuf?: Promise<Document>;
 }
@@ -36,13 +28,13 @@ const NOT_KEPT = { 'Cache-Control': 'no-cache, private' };
 const UNCACHED = { 'Content-Type': JSON_TYPE, ...NOT_KEPT };
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;
 
-/** Tells clients the schemas. A document is made when it is first asked for, and again when its resources change. */
+/** Tells clients the schemas. A document is made when it is first asked for, and kept for as long as its resources are served. */
 export class OpenApi {
   readonly #d: OpenApiDeps;
   #writer: DocumentWriter | undefined;
-  /** By path without the first slash: `apis/apps/v1` */
-  readonly #v3 = new Map<string, Kept>();
-  #v2: FormsOfV2 = { generation: -1 };
+  /** By what they are made of. */
+  readonly #v3 = new WeakMap<object, Promise<Document>>();
+  readonly #v2 = new WeakMap<CatalogVersion['api'], FormsOfV2>();
 
   constructor(d: OpenApiDeps) {
     this.#d = d;
@@ -51,31 +43,33 @@ export class OpenApi {
   /** `/openapi/v2`, in JSON or Protobuf. */
   async v2(ctx: Context): Promise<void> {
     const isJson = typeFor(ctx, [JSON_TYPE, PROTOBUF_TYPE, OLD_PROTOBUF_TYPE]) === JSON_TYPE;
-    const { generation } = this.#d.api;
-    if (this.#v2.generation !== generation) this.#v2 = { generation };
+    const { current } = this.#d.live;
+    let forms = this.#v2.get(current.api);
+    if (forms === undefined) this.#v2.set(current.api, (forms = {}));
     if (isJson) {
-      this.#v2.json ??= this.#makeV2(jsonInParts, true);
-      await respondDocument(ctx, await this.#v2.json, UNCACHED);
+      forms.json ??= this.#makeV2(current, jsonInParts, true);
+      await respondDocument(ctx, await forms.json, UNCACHED);
     } else {
-      this.#v2.protobuf ??= this.#makeV2(encodeDocument, false);
-      await respondDocument(ctx, await this.#v2.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
+      forms.protobuf ??= this.#makeV2(current, encodeDocument, false);
+      await respondDocument(ctx, await forms.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
     }
   }
 
-  #makeV2(encode: (document: object) => Work<Buffer>, isJson: boolean): Promise<Document> {
-    const documents = this.#documents();
-    const parts = this.#parts();
-    return made(documents.v2(parts), encode, isJson);
+  #makeV2(
+    { api, catalog }: CatalogVersion,
+    encode: (document: object) => Work<Buffer>,
+    isJson: boolean,
+  ): Promise<Document> {
+    return made(this.#documents().v2(partsOf(api.groups), catalog.types), encode, isJson);
   }
 
   /** `/openapi/v3`: where the documents are, each with its hash. */
   async index(ctx: Context): Promise<void> {
     requireJson(ctx);
     const paths: Record<string, { serverRelativeURL: string }> = {};
-    const parts = this.#parts();
-    for (const path of this.#v3.keys()) if (!parts.some((p) => p.path === path)) this.#v3.delete(path);
-    for (const part of parts) {
-      const { hash } = await this.#document(part);
+    const { current } = this.#d.live;
+    for (const part of partsOf(current.api.groups)) {
+      const { hash } = await this.#document(part, current);
       paths[part.path] = { serverRelativeURL: urlOf(part.path, hash) };
     }
     await respondDocument(ctx, new Document({ paths }), UNCACHED);
@@ -84,9 +78,10 @@ export class OpenApi {
   /** `/openapi/v3/<path>`. With the hash of its content it may be kept for ever. */
   async groupVersion(ctx: Context, path: string): Promise<void> {
     requireJson(ctx);
-    const part = this.#parts().find((p) => p.path === path);
+    const { current } = this.#d.live;
+    const part = partsOf(current.api.groups).find((p) => p.path === path);
     if (part === undefined) throw unknownPath();
-    const document = await this.#document(part);
+    const document = await this.#document(part, current);
     const hash = ctx.state.query.get('hash');
     if (hash === null || hash === '') return respondDocument(ctx, document, UNCACHED);
     if (hash !== document.hash) {
@@ -106,15 +101,12 @@ export class OpenApi {
     return (this.#writer ??= new DocumentWriter(this.#d));
   }
 
-  #parts(): readonly Part[] {
-    return partsOf(this.#d.api.groups);
-  }
-
-  #document(part: Part): Promise<Document> {
-    const kept = this.#v3.get(part.path);
-    if (kept !== undefined && isSame(kept.basis, part.basis)) return kept.document;
-    const document = made(this.#documents().v3(part), jsonInParts, true);
-    this.#v3.set(part.path, { basis: part.basis, document });
+  #document(part: Part, { catalog }: CatalogVersion): Promise<Document> {
+    let document = this.#v3.get(part.basis);
+    if (document === undefined) {
+      document = made(this.#documents().v3(part, catalog.types), jsonInParts, true);
+      this.#v3.set(part.basis, document);
+    }
     return document;
   }
 }
@@ -131,9 +123,6 @@ async function made(
 }
 
 const urlOf = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;
-
-const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, i) => item === b[i]);
 
 /** @throws {StatusError} NotAcceptable */
 function requireJson(ctx: Context): void {

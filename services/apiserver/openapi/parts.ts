@@ -6,8 +6,8 @@ import type { PathWriter, PlainRead } from './path-writer.js';
 export interface Part {
   /** Where the document is, without the first slash: `apis/apps/v1` */
   readonly path: string;
-  /** What the document is made of: it is the same as long as these are. */
-  readonly basis: readonly unknown[];
+  /** What the document is made of, and of no other part. It is never changed. */
+  readonly basis: object;
   write(writer: PathWriter): void;
 }
 
@@ -39,12 +39,13 @@ export function partsOf(groups: readonly ServedGroup[]): readonly Part[] {
   return [...groups.flatMap(ofGroup), read(GROUPS), read(VERSION)];
 }
 
-function ofGroup({ name, versions }: ServedGroup): readonly Part[] {
+function ofGroup(group: ServedGroup): readonly Part[] {
+  const { name } = group;
   const root: Part =
-    name === '' ? read(CORE) : { path: `apis/${name}`, basis: [], write: (writer) => writer.addGroup(name) };
-  const parts = versions.map((version): Part => ({
+    name === '' ? read(CORE) : { path: `apis/${name}`, basis: group, write: (writer) => writer.addGroup(name) };
+  const parts = group.versions.map((version): Part => ({
     path: groupVersionPath({ group: name, version: version.version }).slice(1),
-    basis: version.resources,
+    basis: version,
     write: (writer) => writer.addVersion(name, version),
   }));
   return [root, ...parts];
@@ -52,6 +53,6 @@ function ofGroup({ name, versions }: ServedGroup): readonly Part[] {
 
 const read = (it: PlainRead): Part => ({
   path: it.path.slice(1, -1),
-  basis: [],
+  basis: it,
   write: (writer) => writer.addRead(it),
 });

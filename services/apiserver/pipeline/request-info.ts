@@ -24,14 +24,17 @@ const NO_QUERY = new URLSearchParams();
 /** Sub-resources with which a client may go on in another protocol. */
 const UPGRADES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward']);
 
-/** Works out what a request is about; everything further in reads `state.info`. */
+/**
+ * Works out what a request is about; everything further in reads `state.info`. What it finds served it has until its end,
+ * whatever comes and goes meanwhile.
+ */
 export const requestInfo =
-  (api: ServedApi): Stage =>
+  (live: { readonly current: { readonly api: ServedApi } }): Stage =>
   (ctx, next) => {
     const url = (ctx.req.url = originForm(ctx.req.url ?? '/')); // whoever reads it further in reads the same
     const mark = url.indexOf('?');
     ctx.state.query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
-    ctx.state.info = parseRequest(api, ctx.method, pathOf(url), ctx.state.query);
+    ctx.state.info = parseRequest(live.current.api, ctx.method, pathOf(url), ctx.state.query);
     return next();
   };
 

@@ -198,6 +198,7 @@ const GENERATION_PARTS: Readonly<Record<Strategy['generation'], ((object: ApiObj
   specOnceChanged: (object) => object['spec'],
   specAndAnnotations: ({ metadata, ['spec']: spec }) => [metadata.annotations ?? {}, spec],
   body,
+  everything: ({ metadata, ...rest }) => rest,
 };
 
 /** Everything but metadata and status. */

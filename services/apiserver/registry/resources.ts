@@ -47,28 +47,43 @@ export interface ServedResource {
   inVersion(apiVersion: string): ServedResource | undefined;
 }
 
-export interface ResourceTableOptions {
-  readonly catalog: Catalog;
-  readonly converter: Converter;
+/** What the objects of some resources are handled with. */
+export interface Handling {
+  /** What their types are declared among. */
+  readonly types: Catalog['types'];
+  readonly convert: Converter['convert'];
   readonly defaulter: Defaulter;
-  readonly keys: RegistryKeys;
   readonly strategyFor: (hub: ResourceDeclaration) => Strategy;
+}
+
+export interface ResourceTableOptions {
+  readonly keys: RegistryKeys;
   readonly budget: HistoryBudget;
   readonly snapshots: SnapshotBudget;
   /** Is told the keys of values that cannot be read as objects. */
   readonly onUnreadable: (key: string, err: unknown) => void;
 }
 
-/** Every stored resource, and each served form of it. Built at start; a lookup is one map access. */
-export class ResourceTable {
-  readonly #served = new Map<ResourceDeclaration, ServedResource>();
-  readonly #stored = new Map<string, StoredResource>();
-  readonly #views = new Map<string, Map<string, ServedResource>>();
+/** Declarations of one stored resource, in the versions (and, for events, groups) that serve it. */
+type Family = readonly ResourceDeclaration[];
 
-  constructor(o: ResourceTableOptions) {
+/** Every stored resource, and each served form of it. A lookup is one map access. */
+export class ResourceTable {
+  readonly #o: ResourceTableOptions;
+  /** Weak: a request that has a declaration finds its resource also when that has just gone. */
+  readonly #served = new WeakMap<ResourceDeclaration, ServedResource>();
+  readonly #stored = new Map<string, StoredResource>();
+
+  /** Of the built-in resources of `catalog`; others may come later. */
+  constructor(o: ResourceTableOptions & Omit<Handling, 'types'> & { readonly catalog: Catalog }) {
+    this.#o = o;
+    const families = new Map<string, ResourceDeclaration[]>();
     for (const declaration of o.catalog.resources) {
-      if (!declaration.virtual) this.#add(declaration, o);
+      if (declaration.virtual) continue;
+      const id = idOf(declaration.storage.group, declaration.resource);
+      families.set(id, [...(families.get(id) ?? []), declaration]);
     }
+    for (const family of families.values()) this.add(family, { ...o, types: o.catalog.types });
   }
 
   /** undefined for a resource that stands for an operation. */
@@ -78,46 +93,51 @@ export class ResourceTable {
 
   /** @param group The group it is stored in, '' for core. */
   stored(group: string, resource: string): StoredResource | undefined {
-    return this.#stored.get(`${group}/${resource}`);
+    return this.#stored.get(idOf(group, resource));
   }
 
   allStored(): Iterable<StoredResource> {
     return this.#stored.values();
   }
 
-  #add(declaration: ResourceDeclaration, o: ResourceTableOptions): void {
-    const { group, version } = declaration.storage;
-    const id = `${group}/${declaration.resource}`;
-    const views = this.#views.get(id) ?? new Map<string, ServedResource>();
-    this.#views.set(id, views);
-    let stored = this.#stored.get(id);
-    if (stored === undefined) {
-      const hub = o.catalog.resources.find(
-        (r) => r.group === group && r.version === version && r.resource === declaration.resource,
-      );
-      if (hub === undefined) throw new Error(`No declaration for the storage version ${group}/${version} of ${id}`);
-      stored = storedResource(hub, views, o);
-      this.#stored.set(id, stored);
+  /** @throws {Error} when the version that is stored is not among them */
+  add(family: Family, handling: Handling): StoredResource {
+    const views = new Map<string, ServedResource>();
+    const stored = storedResource(family, views, { ...this.#o, ...handling });
+    for (const declaration of family) {
+      const served = servedResource(declaration, stored, views, handling);
+      views.set(served.apiVersion, served);
+      this.#served.set(declaration, served);
     }
-    const served = servedResource(declaration, stored, views, o);
-    views.set(served.apiVersion, served);
-    this.#served.set(declaration, served);
+    this.#stored.set(idOf(stored.hub.group, stored.hub.resource), stored);
+    return stored;
+  }
+
+  /** Its served forms are found by their declarations for as long as somebody has those. */
+  remove({ hub }: StoredResource): void {
+    this.#stored.delete(idOf(hub.group, hub.resource));
   }
 }
 
+const idOf = (group: string, resource: string): string => `${group}/${resource}`;
+
+function hubOf(family: Family): ResourceDeclaration {
+  const hub = family.find((d) => d.group === d.storage.group && d.version === d.storage.version);
+  if (hub !== undefined) return hub;
+  throw new Error(`No declaration of the version in which ${family[0]?.resource ?? ''} are stored`);
+}
+
 function storedResource(
-  hub: ResourceDeclaration,
+  family: Family,
   byVersion: ReadonlyMap<string, ServedResource>,
-  o: ResourceTableOptions,
+  o: ResourceTableOptions & Handling,
 ): StoredResource {
+  const hub = hubOf(family);
   const prefix = storagePrefix(hub.kind, apiVersionOf(hub));
-  const views = o.catalog.resources.filter(
-    (r) => r.resource === hub.resource && r.storage.group === hub.group && r.storage.version === hub.version,
-  );
   const layout = {
     prefixLength: prefix.length,
     itemStart: itemStart(prefix.length),
-    selectableFields: fieldsOfAll(views),
+    selectableFields: fieldsOfAll(family),
   };
   const form = { prefix, adopt: adopter(byVersion, o) };
   return {
@@ -125,7 +145,7 @@ function storedResource(
     cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget, o.snapshots),
     strategy: o.strategyFor(hub),
     emptyStatus: () => {
-      const { value } = decodeObject(o.catalog.types.of(hub.type), { status: {} });
+      const { value } = decodeObject(o.types.of(hub.type), { status: {} });
       return (value as { readonly status?: object }).status ?? {};
     },
   };
@@ -159,16 +179,14 @@ function servedResource(
   declaration: ResourceDeclaration,
   stored: StoredResource,
   views: ReadonlyMap<string, ServedResource>,
-  { catalog, converter, defaulter }: ResourceTableOptions,
+  { types, convert: between, defaulter }: Handling,
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
   const convert = (object: ApiObject, from: ResourceDeclaration, to: ResourceDeclaration): ApiObject =>
-    from === to
-      ? object
-      : (withAlwaysShown(catalog.types.of(to.type), converter.convert(object, from, to)) as ApiObject); // with members added
+    from === to ? object : (withAlwaysShown(types.of(to.type), between(object, from, to)) as ApiObject); // with members added
   const decoding: ServedResource['decoding'] = function* (body, fields) {
-    const type = catalog.types.of(declaration.type);
+    const type = types.of(declaration.type);
     const object = decodeAs(type, declaration, apiVersion, body, fields);
     yield;
     defaulter.apply(type, object);
@@ -180,7 +198,7 @@ function servedResource(
     apiVersion,
     servesStorageVersion: declaration === hub,
     get type() {
-      return catalog.types.of(declaration.type);
+      return types.of(declaration.type);
     },
     decode: (body, fields) => done(decoding(body, fields)),
     decoding,

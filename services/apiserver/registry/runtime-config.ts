@@ -86,37 +86,71 @@ const resourceKey = (d: { group: string; version: string; resource: string }): s
 export function servedApi(
   catalog: Catalog,
   runtimeConfig: ReadonlyMap<string, string>,
-): { api: ServedApi; warnings: string[] } {
+): { api: ServedApi; served: readonly ResourceDeclaration[]; warnings: string[] } {
   const { byKey, warnings } = readChoices(catalog, runtimeConfig);
   const served = catalog.resources.filter((d) => isChosen(d, byKey) ?? d.servedByDefault);
   if (served.length === 0) throw new Error('Cannot use --runtime-config: it leaves nothing to serve');
-  return { api: serve(served, 0), warnings: [...warnings] };
+  return { api: serve(served, 0), served, warnings: [...warnings] };
 }
 
-/** The served API made of these declarations. Custom resources come as declarations too, with a higher generation. */
-export function serve(declarations: readonly ResourceDeclaration[], generation: number): ServedApi {
+/**
+ * The served API made of these declarations.
+ *
+ * @param before What was served until now: groups and versions in which nothing has changed are the same objects.
+ */
+export function serve(
+  declarations: readonly ResourceDeclaration[],
+  generation: number,
+  before?: Pick<ServedApi, 'groups'>,
+): ServedApi {
+  const index = indexed(declarations);
+  return {
+    generation,
+    groups: groupsOf(index, before?.groups ?? []),
+    find: (group, version, resource) => index.get(group)?.get(version)?.get(resource),
+  };
+}
+
+type Index = ReadonlyMap<string, ByVersion>;
+
+function indexed(declarations: readonly ResourceDeclaration[]): Index {
   const index = new Map<string, Map<string, Map<string, ResourceDeclaration>>>();
   for (const d of declarations) {
     const versions = index.get(d.group) ?? new Map<string, Map<string, ResourceDeclaration>>();
     const resources = versions.get(d.version) ?? new Map<string, ResourceDeclaration>();
     index.set(d.group, versions.set(d.version, resources.set(d.resource, d)));
   }
-  const groups: ServedGroup[] = [...index].map(([name, versions]) => ({ name, versions: versionsOf(versions) }));
-  return {
-    generation,
-    groups: groups.sort((a, b) => compareGroups(a.name, b.name)),
-    find: (group, version, resource) => index.get(group)?.get(version)?.get(resource),
-  };
+  return index;
 }
 
-function versionsOf(versions: ReadonlyMap<string, ReadonlyMap<string, ResourceDeclaration>>): readonly ServedVersion[] {
-  return [...versions]
-    .map(([version, resources]) => ({
-      version,
-      resources: [...resources.values()].sort((a, b) => (a.resource < b.resource ? -1 : 1)),
-    }))
-    .sort((a, b) => compareVersions(a.version, b.version));
+/** Apart from `serve`, whose result must not keep what was served before. */
+function groupsOf(index: Index, before: readonly ServedGroup[]): readonly ServedGroup[] {
+  const known = new Map(before.map((group) => [group.name, group]));
+  const groups = [...index].map(([name, versions]) => groupOf(name, versions, known.get(name)));
+  return groups.sort((a, b) => compareGroups(a.name, b.name));
 }
+
+type ByVersion = ReadonlyMap<string, ReadonlyMap<string, ResourceDeclaration>>;
+
+function groupOf(name: string, byVersion: ByVersion, before: ServedGroup | undefined): ServedGroup {
+  const known = new Map(before?.versions.map((version) => [version.version, version]));
+  const versions = [...byVersion]
+    .map(([version, resources]) => versionOf(version, resources, known.get(version)))
+    .sort((a, b) => compareVersions(a.version, b.version));
+  return before !== undefined && isSame(before.versions, versions) ? before : { name, versions };
+}
+
+function versionOf(
+  version: string,
+  byName: ReadonlyMap<string, ResourceDeclaration>,
+  before: ServedVersion | undefined,
+): ServedVersion {
+  const resources = [...byName.values()].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  return before !== undefined && isSame(before.resources, resources) ? before : { version, resources };
+}
+
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, i) => item === b[i]);
 
 /** Undefined where nothing was said about it. */
 function isChosen(d: ResourceDeclaration, byKey: ReadonlyMap<string, boolean>): boolean | undefined {

@@ -13,7 +13,7 @@ export interface ServedGroup {
   readonly versions: readonly ServedVersion[];
 }
 
-/** What is served at the moment. `generation` moves with every change, so that documents made of it can be kept. */
+/** What one version of the catalog serves; never changed. The next version has a higher generation. */
 export interface ServedApi {
   readonly generation: number;
   /** In discovery order, core first. */

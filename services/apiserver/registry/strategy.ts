@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../request/request.js';
 import type { Allocator, Claiming } from './claims.js';
@@ -18,9 +19,9 @@ export interface StrategyOptions extends ValidationOptions {
 export interface Strategy extends Claiming {
   /**
    * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
-   * metadata and status. `none`: the kind has no generation. `specOnceChanged`: it has one from the first change on.
+   * metadata and status (`body`) or metadata alone (`everything`). `none`: the kind has no generation. `specOnceChanged`: it has one from the first change on.
    */
-  readonly generation: 'none' | 'spec' | 'specOnceChanged' | 'specAndAnnotations' | 'body';
+  readonly generation: 'none' | 'spec' | 'specOnceChanged' | 'specAndAnnotations' | 'body' | 'everything';
   /** Fields that never change once set, as paths, e.g. `spec.selector`. */
   readonly immutable: readonly (readonly string[])[];
   /** Members that a write of the object itself owns nothing of, besides the status: they are the server's to decide. */
@@ -72,3 +73,20 @@ export const DEFAULT_STRATEGY: Strategy = {
   decidesAccess: false,
   validation: {},
 };
+
+const OWN_STATUS: Partial<Strategy> = {
+  generation: 'body',
+  prepareForCreate: (object) => {
+    delete object['status'];
+  },
+  prepareForUpdate: (next, old) => {
+    if (old['status'] === undefined) delete next['status'];
+  },
+};
+
+/** For resources that are not built in: rules of metadata alone, and a status that is a part only where it is declared. */
+export const genericStrategy = ({ subresources }: ResourceDeclaration): Strategy => ({
+  ...DEFAULT_STRATEGY,
+  generation: 'everything',
+  ...(subresources.some(({ name }) => name === 'status') ? OWN_STATUS : {}),
+});

@@ -63,7 +63,7 @@ export async function application(
   const pipeline = stages({
     log: d.log,
     requestTimeoutMs: o.requestTimeoutMs,
-    api: core.api,
+    live: core.live,
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,

@@ -26,6 +26,7 @@ import { attachAddresses, serviceAddresses } from '../registry/addresses/open.js
 import { settleVocabulary } from '../registry/bootstrap.js';
 import { FieldOwnership } from '../registry/field-ownership.js';
 import { registryKeys, type RegistryKeys } from '../registry/keys.js';
+import { LiveCatalog } from '../registry/live-catalog.js';
 import { LeasePool } from '../registry/lease-pool.js';
 import { Reader } from '../registry/reader.js';
 import { ResourceTable } from '../registry/resources.js';
@@ -42,8 +43,10 @@ const HISTORY_RETAIN_MS = 10 * 60_000;
 export interface Core {
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;
+  /** What is built in. */
   readonly catalog: Catalog;
-  readonly api: ReturnType<typeof servedApi>['api'];
+  /** All that there is and is served, which changes. */
+  readonly live: LiveCatalog;
   readonly keys: RegistryKeys;
   readonly resources: ResourceTable;
   readonly feed: Feed;
@@ -79,14 +82,15 @@ export async function buildCore(
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const { gates, warnings: gateWarnings } = featureGates(o.featureGates);
   const catalog = offered(loadCatalog(vocabulary, gates), o);
-  const { api, warnings } = servedApi(catalog, o.runtimeConfig);
+  const { served, warnings } = servedApi(catalog, o.runtimeConfig);
   for (const warning of [...gateWarnings, ...warnings]) log.warn(warning);
   const keys = registryKeys(o.etcdPrefix);
   await settleVocabulary(store, keys, vocabulary, signal);
+  const defaulter = new Defaulter(vocabulary);
   const resources = new ResourceTable({
     catalog,
-    converter: converter(catalog, vocabulary),
-    defaulter: new Defaulter(vocabulary),
+    convert: converter(catalog, vocabulary).convert,
+    defaulter,
     keys,
     strategyFor: strategies({
       vocabulary,
@@ -102,6 +106,7 @@ export async function buildCore(
   });
   const feed = new Feed({ store, prefix: keys.prefix, log });
   for (const { cache } of resources.allStored()) feed.register(cache);
+  const live = new LiveCatalog({ builtIn: catalog, served, resources, feed, defaulter });
   metrics.store.countObjectsBy(() => objectCounts(resources));
   const leases = new LeasePool(store, signal);
   const reader = new Reader({
@@ -118,7 +123,7 @@ export async function buildCore(
     vocabulary,
     gates,
     catalog,
-    api,
+    live,
     keys,
     resources,
     feed,

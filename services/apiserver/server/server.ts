@@ -15,6 +15,7 @@ import { listen, type Listener } from '../http/listener.js';
 import { mayBeWatchSocket } from '../http/watch-socket.js';
 import type { Log } from '../../machinery/log/log.js';
 import { createMetrics, type ApiServerMetrics } from '../metrics/metrics.js';
+import type { LiveCatalog } from '../registry/live-catalog.js';
 import { openStore } from './open-store.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { mayUpgrade } from '../pipeline/request-info.js';
@@ -32,6 +33,8 @@ export interface ApiServerDeps {
 
 export interface ApiServer {
   readonly port: number;
+  /** What it serves; resources can be added to it and removed. */
+  readonly catalog: Pick<LiveCatalog, 'current' | 'change'>;
   /** Resolves when `/readyz` answers 200 for the first time. */
   ready(signal: AbortSignal): Promise<void>;
   /** Not ready, then the delay, then no new connections, watches ended, requests finished, store closed. */
@@ -94,7 +97,7 @@ async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undef
 
 function serverOf(
   o: ApiServerOptions,
-  { state, streams }: Core,
+  { live, state, streams }: Core,
   health: HealthChecks,
   listener: Listener,
   own: {
@@ -108,6 +111,7 @@ function serverOf(
 ): ApiServer {
   return {
     port: listener.port,
+    catalog: live,
     ready: async (signal) => {
       while (!(await health.passes('readyz'))) await sleep(5, undefined, { signal });
       // Only now: it takes a part of the time to start. A scrape tells what is wrong when it fails.

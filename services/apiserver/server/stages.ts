@@ -6,8 +6,8 @@ import { expectation } from '../http/expectation.js';
 import { ownOrigin } from '../http/origin.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
+import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { ResourceTable } from '../registry/resources.js';
-import type { ServedApi } from '../registry/served.js';
 import type { VerbTable } from '../verbs/types.js';
 import { bounds } from '../pipeline/bounds.js';
 import { deprecation, warnOfDeprecation } from '../pipeline/deprecation.js';
@@ -21,7 +21,8 @@ export interface StageDeps {
   readonly log: ErrorLog;
   /** Longest that a request other than a long-running one may take. */
   readonly requestTimeoutMs: number;
-  readonly api: ServedApi;
+  /** What is served, which changes. */
+  readonly live: Pick<LiveCatalog, 'current'>;
   readonly vocabulary: Vocabulary;
   readonly metrics: RequestMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
@@ -46,7 +47,7 @@ export interface StageDeps {
 export const stages = (d: StageDeps): readonly Stage[] => [
   respondToErrors(d.log), // whatever is thrown below becomes a Status body
   bounds(d.requestTimeoutMs), // sets state.signal, which fires when either side gives up
-  requestInfo(d.api), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
+  requestInfo(d.live), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
   authentication(d.authentication), // sets state.user
   ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well

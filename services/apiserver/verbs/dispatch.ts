@@ -1,7 +1,7 @@
 import { notFound, StatusError } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import { partOf } from '../registry/parts.js';
-import type { ResourceTable } from '../registry/resources.js';
+import type { ResourceTable, ServedResource } from '../registry/resources.js';
 import type { VerbTable } from './types.js';
 import { methodRefused, methodsOf } from '../pipeline/methods.js';
 import type { Context, RequestVerb, ResourceRequest, Stage } from '../request/request.js';
@@ -47,12 +47,26 @@ async function dispatch(
   for (const part of [namespace, name])
     if (part.includes('/') || part === '.' || part === '..') throw notFound(declaration, part);
   const verb = verbFor(ctx, info, declaration);
+  const served = resources.served(declaration);
+  if (served?.stored.cache.loaded === false) await untilLoaded(ctx, served);
   const request = namespace === info.namespace ? info : { ...info, namespace };
   const operation = operations.find(declaration, subresource, verb);
   if (operation !== undefined) return operation(ctx, request);
-  const served = resources.served(declaration);
   if (verb === 'options' || served === undefined || partOf(subresource) === undefined) throw notBuilt(info);
   return verbs[verb](ctx, request, served);
+}
+
+/** Longest that a request waits for a resource that has just come. */
+const LOADED_WITHIN_MS = 3_000;
+
+/**
+ * A resource that has just come is still being loaded; one that has just gone is not there any more.
+ *
+ * @throws {StatusError} ServiceUnavailable, NotFound @throws the request's own reason when nobody waits for it any more
+ */
+async function untilLoaded(ctx: Context, { stored: { cache } }: ServedResource): Promise<void> {
+  if (await cache.whenLoaded(LOADED_WITHIN_MS, ctx.state.signal)) return;
+  throw cache.closed ? unknownPath() : notLoaded();
 }
 
 /**

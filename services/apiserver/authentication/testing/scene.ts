@@ -92,7 +92,7 @@ function application(o: SceneOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: () => undefined }));
   app.use(bounds(60_000));
-  app.use(requestInfo(servedApi(loadCatalog(words), new Map()).api));
+  app.use(requestInfo({ current: servedApi(loadCatalog(words), new Map()) }));
   app.use(
     authentication({
       authenticators: o.authenticators,

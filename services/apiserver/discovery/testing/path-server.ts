@@ -12,6 +12,7 @@ import { bounds } from '../../pipeline/bounds.js';
 import { respondToErrors } from '../../pipeline/errors.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import type { RequestState } from '../../request/request.js';
+import type { CatalogVersion } from '../../registry/live-catalog.js';
 import { servedApi } from '../../registry/runtime-config.js';
 import type { ServedApi } from '../../registry/served.js';
 import { pathRoutes } from '../routes.js';
@@ -37,23 +38,28 @@ interface PathServerOptions {
   readonly health?: Partial<HealthOptions>;
   readonly runtimeConfig?: Readonly<Record<string, string>>;
   readonly issuerDocuments?: IssuerDocuments | undefined;
-  /** In place of what the catalog gives. */
-  readonly api?: ServedApi;
+  /** What is served at the moment, in place of what the catalog gives. */
+  readonly api?: () => ServedApi;
 }
 
 /** The stages that paths need, on a real HTTP server. */
 export async function startPathServer(o: PathServerOptions = {}): Promise<PathServer> {
   const words = vocabulary(o.words ?? 'platform');
   const catalog = loadCatalog(words);
-  const api = o.api ?? servedApi(catalog, new Map(Object.entries(o.runtimeConfig ?? {}))).api;
+  const { api } = servedApi(catalog, new Map(Object.entries(o.runtimeConfig ?? {})));
+  const live = {
+    get current(): CatalogVersion {
+      return { catalog, api: o.api?.() ?? api };
+    },
+  };
   const health = new HealthChecks({ livezGracePeriodMs: 0, ...o.health });
   const app = new Koa<RequestState>();
   app.use(respondToErrors({ error: (message, keys) => app.emit('unexpected', message, keys) }));
   app.use(bounds(60_000));
-  app.use(requestInfo(api));
+  app.use(requestInfo(live));
   app.use(
     pathRoutes({
-      api,
+      live,
       catalog,
       vocabulary: words,
       gates: DEFAULT_GATES,

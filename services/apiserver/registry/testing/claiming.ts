@@ -1,15 +1,10 @@
 import { changeObject } from './writes.js';
 import { setMaxListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { loadCatalog } from '../../../machinery/types/catalog.js';
 import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { openEmbeddedStore } from '../../../storage/embedded/embedded-store.js';
-import { openEtcdStore } from '../../../storage/etcd/store.js';
 import type { KeyValueStore } from '../../../storage/store.js';
-import { startEtcd } from '../../../storage/testing/start-etcd.js';
+import { OPEN_STORE, type OpenStore } from '../../../storage/testing/open-store.js';
 import { Feed } from '../../cache/feed.js';
 import { HistoryBudget } from '../../cache/history.js';
 import { ResourceCache } from '../../cache/resource-cache.js';
@@ -24,32 +19,6 @@ export const never = new AbortController().signal;
 setMaxListeners(0, never); // hundreds of calls at once share it
 
 const keys = registryKeys('/registry');
-
-interface OpenStore {
-  readonly store: KeyValueStore;
-  readonly dispose: () => Promise<void>;
-}
-
-export const OPEN_STORE: Readonly<Record<'embedded' | 'etcd', () => Promise<OpenStore>>> = {
-  embedded: async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'claims-'));
-    const store = await openEmbeddedStore({ directory, log: quiet, onFatal: () => undefined });
-    const dispose = async (): Promise<void> => {
-      await store.close();
-      rmSync(directory, { recursive: true, force: true });
-    };
-    return { store, dispose };
-  },
-  etcd: async () => {
-    const etcd = await startEtcd();
-    const store = await openEtcdStore({ endpoints: [etcd.url], log: quiet });
-    const dispose = async (): Promise<void> => {
-      await store.close();
-      await etcd.stop();
-    };
-    return { store, dispose };
-  },
-};
 
 /** ConfigMaps that claim what stands in their `data.claims`, with commas between. */
 const claimsOf = ({ data }: ApiObject): string[] => {

@@ -18,7 +18,7 @@ const addresses = new ServiceAddresses({
 });
 const table = new ResourceTable({
   catalog,
-  converter: converter(catalog, words),
+  convert: converter(catalog, words).convert,
   defaulter: new Defaulter(words),
   keys: registryKeys('/registry'),
   strategyFor: strategies({

@@ -157,7 +157,7 @@ export class VerbScene {
     const loaded = (): boolean => core.feed.loaded;
     app.use(respondToErrors(quiet));
     app.use(bounds(20_000));
-    app.use(requestInfo(core.api));
+    app.use(requestInfo(core.live));
     app.use((ctx, next) => {
       ctx.state.user = JANE;
       return next();
