@@ -1,22 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { Job } from '../../../machinery/types/generated/batch.v1.js';
 import type { Strategy } from '../strategy.js';
 import { JOB_LABELS } from '../validation/batch/jobs.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-interface JobSpec {
-  readonly manualSelector?: boolean;
-  readonly selector?: { readonly matchLabels?: Labels };
-  readonly template?: { readonly metadata?: { readonly labels?: Labels } };
-}
-
 /**
  * Gives a job's pods labels that no other job's have, and lets the job look for those. What a client has put there
  * stays, for validation to speak of.
  */
-function prepareForCreate(job: ApiObject): void {
-  const spec = (job['spec'] ?? {}) as JobSpec;
+function prepareForCreate(job: ApiObject & Job): void {
+  const { spec = {} } = job;
   if (spec.manualSelector === true) return;
   const { uid = '', name = '' } = job.metadata;
   const { selector, template } = spec;
@@ -24,7 +19,7 @@ function prepareForCreate(job: ApiObject): void {
   const labels = sorted({ [JOB_LABELS.name]: name, [JOB_LABELS.uid]: uid, ...own });
   // One without labels has those of its pods, by its defaults: so it has these, too.
   if (isDeepStrictEqual(job.metadata.labels ?? {}, own)) job.metadata.labels = labels;
-  job['spec'] = {
+  (job as ApiObject)['spec'] = {
     ...spec,
     selector: { ...selector, matchLabels: sorted({ [JOB_LABELS.uid]: uid, ...selector?.matchLabels }) },
     template: { ...template, metadata: { ...template?.metadata, labels } },

@@ -1,35 +1,20 @@
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+} from '../../../../machinery/types/generated/apiextensions.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At } from '../checks/at.js';
-import type { List } from '../checks/members.js';
 import { checkImmutable, each, requireEnum } from '../checks/members.js';
 import type { KindValidation, Problems } from '../types.js';
 import { StructuralSchemas, type Schema } from './schemas.js';
 
-interface Names {
-  readonly plural?: string;
-  readonly singular?: string;
-  readonly kind?: string;
-  readonly listKind?: string;
-  readonly shortNames?: List<string>;
-  readonly categories?: List<string>;
-}
+type Definition = ApiObject & CustomResourceDefinition;
+type DefinitionSpec = CustomResourceDefinitionSpec;
 
-interface DefinitionSpec {
-  readonly group?: string;
-  readonly scope?: string;
-  readonly names?: Names;
-  readonly versions?: List<Version>;
-}
-
-interface Version {
-  readonly name?: string;
-  readonly storage?: boolean;
-  readonly schema?: { readonly openAPIV3Schema?: Schema };
-}
-
-const specOf = (definition: ApiObject): DefinitionSpec => definition['spec'] ?? {};
+const specOf = ({ spec = {} }: CustomResourceDefinition): DefinitionSpec => spec;
 
 /** What is wrong with a label is said at once. */
 function checkLabel(at: At, member: string, text: string, prefix = ''): void {
@@ -39,7 +24,7 @@ function checkLabel(at: At, member: string, text: string, prefix = ''): void {
 
 const MIXED_CASE = 'may have mixed case, but should otherwise match: ';
 
-function checkNames(at: At, names: Names): void {
+function checkNames(at: At, names: CustomResourceDefinitionNames): void {
   const { plural = '', singular = '', kind = '', listKind = '' } = names;
   if (plural === '') at.required('plural');
   if (kind === '') at.required('kind');
@@ -71,7 +56,7 @@ function checkGroup(at: At, group: string): void {
   else if (!group.includes('.')) at.invalid('group', group, 'should be a domain with at least one dot');
 }
 
-function checkDefinition(object: ApiObject, problems: Problems): void {
+function checkDefinition(object: Definition, problems: Problems): void {
   const at = At.root(problems, 'spec');
   const { group = '', scope, names = {}, versions } = specOf(object);
   const { name } = object.metadata;
@@ -85,7 +70,7 @@ function checkDefinition(object: ApiObject, problems: Problems): void {
 }
 
 /** What is asked of all schemas of a definition; a definition that once got by without is not held to it later. */
-type SchemaRule = (definition: ApiObject, problems: Problems) => void;
+type SchemaRule = (definition: Definition, problems: Problems) => void;
 
 const requireSchemas: SchemaRule = (definition, problems) => {
   each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
@@ -98,27 +83,21 @@ const checkSchemas =
   (definition, problems) => {
     each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
       const { openAPIV3Schema: root } = schema ?? {};
-      if (root !== undefined) structural.check(at.child('schema').child('openAPIV3Schema'), root);
+      if (root !== undefined) structural.check(at.child('schema').child('openAPIV3Schema'), root as Schema);
     });
   };
 
-function holds(rule: SchemaRule, definition: ApiObject): boolean {
+function holds(rule: SchemaRule, definition: Definition): boolean {
   const problems: Problems = [];
   rule(definition, problems);
   return problems.length === 0;
 }
 
-interface Conditions {
-  readonly conditions?: List<{ readonly type?: string; readonly status?: string }>;
-}
-
-const isEstablished = (definition: ApiObject): boolean =>
-  ((definition['status'] ?? {}) as Conditions).conditions?.some(
-    ({ type, status }) => type === 'Established' && status === 'True',
-  ) ?? false;
+const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ?? false;
 
 /** Where objects are stored, and what they are called there. */
-function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void {
+function checkUpdate(next: Definition, old: Definition, problems: Problems): void {
   const at = At.root(problems, 'spec');
   const spec = specOf(next);
   const oldSpec = specOf(old);
@@ -131,7 +110,7 @@ function checkUpdate(next: ApiObject, old: ApiObject, problems: Problems): void 
 }
 
 /** What a definition is called, where it belongs, and that its schemas say what values are. */
-export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation {
+export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation<CustomResourceDefinition> {
   const rules = [requireSchemas, checkSchemas(new StructuralSchemas(vocabulary))];
   return {
     object: checkDefinition,
