@@ -8,7 +8,7 @@ import { isHost } from '../machinery/pki/hosts.js';
 import { UP_FLAGS } from './options.js';
 import { start } from './start.js';
 
-/** Everything in one process, with credentials made for whoever starts it. @returns The exit code. */
+/** Everything in one process, with credentials made at the start. @returns The exit code. */
 export async function main(argv: readonly string[], d: ProcessDeps): Promise<number> {
   const parsed = commandLine(d, UP_FLAGS, argv, check);
   if ('exitCode' in parsed) return parsed.exitCode;

@@ -1,6 +1,6 @@
 import type { KeyValue } from './store.js';
 
-/** What a page should hold, in bytes of values. A wire of 1 MB/s brings it within a few seconds. */
+/** Wanted size of a page, in bytes of values. A wire of 1 MB/s brings it within a few seconds. */
 const PAGE_BYTES = 4 << 20;
 /** Nothing is known of the entries yet. */
 const FIRST_ENTRIES = 100;

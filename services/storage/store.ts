@@ -46,7 +46,7 @@ export type TransactionResult =
   | {
       readonly succeeded: false;
       readonly revision: Revision;
-      /** What stands at each of `otherwiseGet`, in its order. */
+      /** The present values of `otherwiseGet`, in its order. */
       readonly found: readonly (KeyValue | undefined)[];
     };
 
@@ -131,7 +131,7 @@ export interface StoreWatch {
   close(): void;
 }
 
-/** What differs between stores and versions of a store. */
+/** Differences between stores and versions of a store. */
 export interface StoreCapabilities {
   /**
    * Whether reads may be answered from a cache that follows the watch up to `head()`. False where known faults make
@@ -191,7 +191,7 @@ export interface KeyValueStore {
 /**
  * - `compacted`: the asked revision is older than the history that is kept
  * - `future`: the asked revision has not been written yet
- * - `unavailable`: nobody answered in time, or the answer was lost
+ * - `unavailable`: no answer came in time, or it was lost
  * - `tooLarge`: the store refuses a value or transaction of that size
  * - `noSpace`: the store's quota or disk is full. etcd keeps a write that finds it full only when it is applied, and refuses
  *   it all the same: the outcome of the first refused write is unknown

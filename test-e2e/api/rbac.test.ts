@@ -105,7 +105,7 @@ for (const [store, words] of [
       });
     });
 
-    describe('the first policy', () => {
+    describe('the bootstrap policy', () => {
       it('is there once the server is ready', async () => {
         const { text } = await access.admin.get('/readyz?verbose');
         assert.match(text, /^\[\+\]poststarthook\/rbac\/bootstrap-roles ok$/m);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 
 const DAY_MS = 24 * 3_600_000;
-/** What ends sooner than this is made anew. */
+/** Certificates that end sooner than this are made anew. */
 export const RENEW_BEFORE_MS = 30 * DAY_MS;
 
 export interface LeafWanted {

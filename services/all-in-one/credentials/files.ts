@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What lies in the data directory beside the store, and who may read it. */
+/** Files in the data directory beside the store, with their modes. */
 const FILES = {
   caKey: { name: 'ca.key', mode: 0o600 },
   caCert: { name: 'ca.crt', mode: 0o644 },

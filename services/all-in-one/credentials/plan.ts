@@ -3,10 +3,10 @@ import { nameOf, type CredentialFile } from './files.js';
 
 export type Leaf = 'serving' | 'admin';
 
-/** What the files hold; absent: no such file. */
+/** Contents of the files; absent: no such file. */
 export type Texts = Readonly<Partial<Record<CredentialFile, string>>>;
 
-/** What has to be made, each with the reason. Empty: all is there and good. */
+/** Files to make, each with the reason. Empty: all are there and good. */
 export interface Plan {
   /** `new` makes a key, too; `renew` keeps it. */
   readonly authority?: { readonly how: 'new' | 'renew'; readonly why: string };

@@ -16,7 +16,7 @@ import { rbacEscalation } from './plugins/escalation.js';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 
-/** What plugins may read. Each takes what it needs. */
+/** Sources that plugins may read. */
 export interface AdmissionDeps {
   readonly vocabulary: Vocabulary;
   /** With the watch caches. */

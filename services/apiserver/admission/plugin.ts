@@ -4,7 +4,7 @@ import type { UserInfo } from '../request/request.js';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** What an admission plugin is asked about. Objects are in the storage version. */
+/** A write as admission plugins see it. Objects are in the storage version. */
 export interface AdmissionRequest {
   readonly operation: AdmissionOperation;
   readonly resource: ResourceDeclaration;

@@ -12,7 +12,7 @@ export interface AdmissionTarget {
   readonly name: string;
 }
 
-/** What is to become of it. */
+/** Its operation, and the states before and after it. */
 export interface Admitted {
   readonly operation: AdmissionOperation;
   readonly object?: ApiObject;

@@ -12,13 +12,13 @@ import { protobufReader } from './event/protobuf-answer.js';
 import { Losses } from './losses.js';
 import { decideBy } from './policy/decide.js';
 import { auditVersion, readPolicy } from './policy/read.js';
-import { auditing, tellRefused, type AuditStageDeps } from './stage.js';
+import { auditing, auditRefused, type AuditStageDeps } from './stage.js';
 import { CLOSE_MS, ENCODER, STRICT, type AuditBackend } from './backends/backend.js';
 
-/** The audit of a server. */
+/** Audits the requests of one server. */
 export interface Audit {
   readonly stage: Stage;
-  /** Tells of a request that does not get as far as the stage. */
+  /** Audits a request that does not get as far as the stage. */
   readonly onRefused: (ctx: Context) => Promise<void>;
   /** Writes what still waits, within a bound. */
   close(): Promise<void>;
@@ -32,9 +32,9 @@ export interface AuditDeps {
 }
 
 /**
- * undefined: nobody is told of anything, which costs nothing.
+ * undefined: nothing is audited, which costs nothing.
  *
- * @throws {Error} In one line: a policy that is none, a file that cannot be written, a service that nobody could ask.
+ * @throws {Error} In one line: a policy that is none, a file that cannot be written, a service that cannot be asked.
  */
 export async function openAudit(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undefined> {
   const hasBackend = AUDIT_BACKENDS.some((backend) => isWanted(o, backend));
@@ -62,10 +62,10 @@ export async function openAudit(o: ApiServerOptions, d: AuditDeps): Promise<Audi
     onLevel: (level) => d.metrics.level(level),
     onRejected: () => d.metrics.rejected(),
   };
-  return { stage: auditing(deps), onRefused: tellRefused(deps), close: () => closed(backend, d.log) };
+  return { stage: auditing(deps), onRefused: auditRefused(deps), close: () => closed(backend, d.log) };
 }
 
-/** A disk that does not answer holds nobody up for ever. */
+/** Bounded in time, as a disk may never answer. */
 async function closed(backend: AuditBackend, log: Log): Promise<void> {
   let limit: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

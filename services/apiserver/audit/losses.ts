@@ -1,20 +1,20 @@
 import type { AuditMetrics } from '../metrics/audit-metrics.js';
 import type { OnLost } from './backends/backend.js';
 
-/** How often the log tells of one backend: where one event is lost, thousands may follow. */
-const TELL_EVERY_MS = 10_000;
+/** Between two log entries about one backend: where one event is lost, thousands may follow. */
+const LOG_EVERY_MS = 10_000;
 
-interface Untold {
+interface Unreported {
   events: number;
-  toldAtMs: number;
+  loggedAtMs: number;
 }
 
-/** Counts events that are lost, and now and then tells the operator. */
+/** Counts events that are lost, and logs the sum now and then. */
 export class Losses {
   readonly #metrics: Pick<AuditMetrics, 'lost'>;
   readonly #log: { error(message: string, keys?: object): void };
   readonly #nowMs: () => number;
-  readonly #untold = new Map<Parameters<OnLost>[0], Untold>();
+  readonly #unreported = new Map<Parameters<OnLost>[0], Unreported>();
 
   constructor(
     metrics: Pick<AuditMetrics, 'lost'>,
@@ -28,13 +28,13 @@ export class Losses {
 
   readonly onLost: OnLost = (plugin, events, err) => {
     this.#metrics.lost(plugin, events);
-    const untold = this.#untold.get(plugin) ?? { events: 0, toldAtMs: -Infinity };
-    untold.events += events;
-    this.#untold.set(plugin, untold);
+    const unreported = this.#unreported.get(plugin) ?? { events: 0, loggedAtMs: -Infinity };
+    unreported.events += events;
+    this.#unreported.set(plugin, unreported);
     const now = this.#nowMs();
-    if (now - untold.toldAtMs < TELL_EVERY_MS) return;
-    this.#log.error('Audit events are lost', { backend: plugin, events: untold.events, err });
-    untold.events = 0;
-    untold.toldAtMs = now;
+    if (now - unreported.loggedAtMs < LOG_EVERY_MS) return;
+    this.#log.error('Audit events are lost', { backend: plugin, events: unreported.events, err });
+    unreported.events = 0;
+    unreported.loggedAtMs = now;
   };
 }

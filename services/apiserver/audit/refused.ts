@@ -1,7 +1,7 @@
 import { peerOf } from '../authentication/certificates/peer.js';
 import type { Context } from '../request/request.js';
 
-/** Which kinds of credentials a request carried that nobody knows; never one of them. */
+/** The kinds of unknown credentials that a request carried; never one of the credentials. */
 export function attempted(ctx: Context): string {
   const authorization = (ctx.req.headers.authorization ?? '').trim().toLowerCase();
   const kinds = [

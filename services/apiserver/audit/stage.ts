@@ -17,7 +17,7 @@ export interface AuditStageDeps {
   readonly onRejected: () => void;
 }
 
-/** Tells of requests what the policy says: who asks for what, and what becomes of it. */
+/** Audits requests as the policy says: who asks for what, and what becomes of it. */
 export const auditing =
   (d: AuditStageDeps): Stage =>
   async (ctx, next) => {
@@ -32,7 +32,7 @@ export const auditing =
     const received = record.received();
     if (received !== undefined && !(await received)) {
       d.onRejected();
-      throw untold();
+      throw notAudited();
     }
     state.audit = record;
     try {
@@ -44,8 +44,8 @@ export const auditing =
     await record.completed(ctx.status);
   };
 
-/** Tells of a request whose credentials nobody knows. It never comes to the stage. */
-export const tellRefused =
+/** Audits a request with unknown credentials. It never comes to the stage. */
+export const auditRefused =
   (d: AuditStageDeps) =>
   async (ctx: Context): Promise<void> => {
     const { info } = ctx.state;
@@ -55,7 +55,7 @@ export const tellRefused =
     await recordOf(d, ctx, decision, { info, user: NOBODY }).refused(attempted(ctx));
   };
 
-const untold = (): StatusError =>
+const notAudited = (): StatusError =>
   new StatusError('InternalError', 'Internal error occurred: failed to store audit event');
 
 function recordOf(d: AuditStageDeps, ctx: Context, decision: Decision, shown: Shown): RequestRecord {

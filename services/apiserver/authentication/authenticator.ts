@@ -1,7 +1,7 @@
 import type { Asker } from '../http/turns.js';
 import type { Context, UserInfo } from '../request/request.js';
 
-/** Somebody whom an authenticator knows. */
+/** A user whom an authenticator knows. */
 export interface Identity {
   readonly user: UserInfo;
   /** Of those that were asked for, whom the credential is meant for. Absent: the authenticator knows no audiences. */
@@ -12,8 +12,8 @@ export interface Identity {
 }
 
 /**
- * Thrown by an authenticator that knows who speaks for somebody, and cannot tell for whom: the client is refused, and
- * nobody else is asked, who might take the request for the speaker's own. Never holds a credential.
+ * Thrown by an authenticator that knows a proxy and cannot read which user it speaks for: the client is refused, and
+ * no other authenticator is asked, which might take the request for the proxy's own. Never holds a credential.
  */
 export class SpeakerRefused extends Error {
   override readonly name = 'SpeakerRefused';
@@ -21,7 +21,7 @@ export class SpeakerRefused extends Error {
 
 /**
  * Looks at one kind of credential. undefined: the request carries none of that kind, the next one is asked. Throws for a
- * credential that is there and wrong: the next one is asked as well, and when nobody knows the client, it is refused
+ * credential that is there and wrong: the next one is asked as well, and when none knows the client, it is refused
  * instead of anonymous. What is thrown is logged, so it never holds a credential.
  */
 export interface Authenticator {

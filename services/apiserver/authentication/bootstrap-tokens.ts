@@ -22,7 +22,7 @@ const USER_PREFIX = 'system:bootstrap:';
 const GROUP = 'system:bootstrappers';
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** What a Secret says of its token, as long as that has not expired. */
+/** A token as its Secret describes it. */
 interface Credential {
   readonly digest: Buffer;
   readonly expiresMs: number;
@@ -31,11 +31,11 @@ interface Credential {
 
 /**
  * Tokens with which machines and programs come before they have anything better (spec 2, 5.5). Each is a Secret of the
- * system namespace; the watch cache alone is asked for it, as whoever asks is not known yet.
+ * system namespace; only the watch cache is asked for it, as the client is not known yet.
  */
 export function bootstrapTokens({ resources, vocabulary, nowMs = Date.now }: BootstrapTokenDeps): TokenAuthenticator {
   const secrets = declaredResource(resources, '', 'secrets');
-  /** Each version of a Secret is decoded once. A text: why it gives nobody access. */
+  /** Each version of a Secret is decoded once. A text: why it gives no access. */
   const known = new WeakMap<CachedObject, Credential | string>();
   const credentialOf = (object: CachedObject, id: string): Credential | string => {
     let credential = known.get(object);
@@ -94,7 +94,7 @@ function expiry(text: string): number {
   return isTime ? Date.parse(text.replace(',', '.')) : -Infinity; // with its fraction
 }
 
-/** undefined when one of them is none of ours: then the token is good for nothing, as nobody meant it to have less. */
+/** undefined when one of them is not for bootstrap tokens: then the token is refused, not given less. */
 function extraGroups(text: string): readonly string[] | undefined {
   if (text === '') return [GROUP];
   const groups = text.split(',');

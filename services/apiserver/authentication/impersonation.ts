@@ -12,7 +12,7 @@ const EXTRA_PREFIX = 'impersonate-extra-';
 const MAX_ATTRIBUTES = 100;
 
 /**
- * Lets whoever may act as somebody else (spec 2, 5.7): each attribute of the other one is a right of its own. From here
+ * Lets users act as others when they may (spec 2, 5.7): each attribute of the other one is a right of its own. From here
  * on the request is the other one's; who really asks is kept for the audit. The headers are taken off every request.
  */
 export const impersonation =
@@ -67,7 +67,7 @@ function wantedOf({ req }: Context): Wanted | undefined {
   return { name, uid, groups, extra };
 }
 
-/** What has to be allowed for it, as attributes of questions with the verb `impersonate`. */
+/** The rights that are needed for it, each with the verb `impersonate`. */
 function* rightsFor({ name, uid, groups, extra }: Wanted, authenticationGroup: string): Generator<ResourceAttributes> {
   const right = (resource: string, value: string, o: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
     kind: 'resource',

@@ -8,7 +8,7 @@ import { ANONYMOUS, AUTHENTICATED_GROUP } from '../request/users.js';
 
 export interface AuthenticationDeps {
   readonly authenticators: readonly Authenticator[];
-  /** Requests without credentials are those of nobody in particular, instead of refused. */
+  /** Requests without credentials are those of the anonymous user, instead of refused. */
   readonly anonymous: boolean;
   readonly settled: Settled;
   /** Told of every request that is refused here, before it is answered. */
@@ -18,9 +18,9 @@ export interface AuthenticationDeps {
 }
 
 /**
- * Finds out who asks. The first authenticator that knows the credentials decides. Credentials that nobody knows are wrong,
+ * Finds out who asks. The first authenticator that knows the credentials decides. Credentials that none knows are wrong,
  * not absent: they are refused, even where requests without any are not (spec 2, 5.7). So are those of schemes that no
- * authenticator looks at: their sender takes himself for somebody.
+ * authenticator looks at: their sender is not anonymous.
  */
 export const authentication =
   (d: AuthenticationDeps): Stage =>
@@ -82,7 +82,7 @@ function identify(
   return { identity: undefined, failures };
 }
 
-/** Whether the last failure leaves nobody to be asked. */
+/** Whether no authenticator is asked after the last failure. */
 const endsWith = (failures: readonly Failure[]): boolean => failures.at(-1)?.err instanceof SpeakerRefused;
 
 function take(ctx: Context, identity: Identity | undefined): void {
@@ -102,7 +102,7 @@ export const unauthorized = (cause?: unknown): StatusError =>
 /** Users are few and their requests many: the same user is not copied for each. */
 const completed = new WeakMap<UserInfo, UserInfo>();
 
-/** Whoever has a name belongs to the group of those who have (spec 2, 2.1). */
+/** Every user but the anonymous one belongs to `system:authenticated` (spec 2, 2.1). */
 export function authenticated(user: UserInfo): UserInfo {
   if (user.name === ANONYMOUS.name || user.groups.includes(AUTHENTICATED_GROUP)) return user;
   let whole = completed.get(user);

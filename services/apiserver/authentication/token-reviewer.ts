@@ -1,15 +1,15 @@
 import type { Asker } from '../http/turns.js';
 import type { Identity, TokenAuthenticator } from './authenticator.js';
 
-/** Longest token that anybody looks at, in characters; headers are bound as well, the bodies of reviews are longer. */
+/** Longest token, in characters; headers are bound as well, the bodies of reviews are longer. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
 
-/** A token that nobody knows, or that is no good. Does not hold it. */
+/** No authenticator knows the token, or it is no good. Does not hold it. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
 }
 
-/** What is to be found out, and for whom. */
+/** A token to authenticate, and the audiences that it has to be meant for. */
 interface Asked {
   readonly token: string;
   readonly audiences: readonly string[];

@@ -43,7 +43,7 @@ const offeredBy = (req: Request): readonly string[] =>
     .map((protocol) => protocol.trim())
     .filter((protocol) => protocol !== '');
 
-/** Leaves these, and nothing that somebody further in could pass on. */
+/** Leaves these protocols and takes the token off, so that it is not sent on. */
 function offer(req: Request, protocols: readonly string[]): void {
   if (protocols.length === 0) removeHeaders(req, isOurs);
   else replaceHeader(req, HEADER, protocols.join(', '));

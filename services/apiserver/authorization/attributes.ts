@@ -4,7 +4,7 @@ import type { RequestInfo } from '../request/request.js';
 import type { Attributes } from './authorizer.js';
 
 /**
- * What a request asks for, as rules are held against it. A list or a watch of the one object of a name is about that
+ * The attributes of a request that rules are compared with. A list or a watch of the one object of a name is about that
  * name: who may read it may wait for it, too.
  */
 export function attributesOf(info: RequestInfo, query: URLSearchParams): Attributes {

@@ -24,26 +24,26 @@ export interface PathAttributes {
   readonly path: string;
 }
 
-/** What is asked for, besides who asks (spec 2, 5.9). */
+/** A question to authorizers, without the user (spec 2, 5.9). */
 export type Attributes = ResourceAttributes | PathAttributes;
 
 export interface Decision {
   readonly decision: 'allow' | 'deny' | 'noOpinion';
   /** For people: in the 403, in the audit and in access reviews. */
   readonly reason: string;
-  /** What went wrong on the way. Such an answer never allows. */
+  /** An error on the way. Such an answer never allows. */
   readonly error?: string;
 }
 
 export const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
 
-/** Answers or has no opinion; asked in order until one answers. Nobody answers: refused. An error refuses, too. */
+/** Answers or has no opinion; asked in order until one answers. A request without an answer, or with an error, is refused. */
 export interface Authorizer {
   /** As `--authorization-mode` names it, for those that it names. */
   readonly name: string;
   /** @param asker Who waits for the answer: what asks others ends with him. @throws `asker.signal.reason` */
   authorize(user: UserInfo, attributes: Attributes, asker?: Asker): Promise<Decision> | Decision;
-  /** What a user may do in a namespace, as far as that can be listed. Absent: it cannot. */
+  /** Rules for a user in a namespace, as far as they can be listed. Absent: they cannot. */
   rulesFor?(user: UserInfo, namespace: string): RuleList;
 }
 

@@ -26,7 +26,7 @@ export const alwaysDeny: Authorizer = {
 
 /**
  * Members of the first administrators' group may do everything, whatever the other authorizers say: a mistake in a
- * policy, or a webhook that does not answer, shuts out nobody who could mend it.
+ * policy, or a webhook that does not answer, does not shut out those who can mend it.
  */
 export const privilegedGroup: Authorizer = {
   name: 'PrivilegedGroup',

@@ -46,7 +46,7 @@ function decideFrom(question: Question, first: number, before: Decision): Promis
   return told;
 }
 
-/** What two have to say who have no opinion. */
+/** The reasons and errors of two decisions without an opinion. */
 function both(a: Decision, b: Decision): Decision {
   if (b.reason === '' && b.error === undefined) return a;
   const reason = [a.reason, b.reason].filter((text) => text !== '').join('\n');
@@ -61,7 +61,7 @@ export const authorizeBy =
     if (decision !== 'allow') throw refused(settled, user, attributes, reason);
   };
 
-/** Before the policy has been read, everybody who is not allowed has to come again. */
+/** Before the policy has been read, a refused client has to come again. */
 function refused(settled: Settled, user: UserInfo, attributes: Attributes, reason: string): StatusError {
   const err = refusal(user, attributes, reason);
   return settled() ? err : notSettled(err);
@@ -80,7 +80,7 @@ export interface AuthorizationDeps {
   readonly metrics: Pick<AccessMetrics, 'authorized'>;
 }
 
-/** Refuses whoever may not do what the request says, and tells the audit why somebody may. */
+/** Refuses requests that no authorizer allows, and annotates the audit event with the decision and its reason. */
 export const authorization =
   ({ authorizers, settled, annotations: names, metrics }: AuthorizationDeps): Stage =>
   async (ctx, next) => {

@@ -4,10 +4,10 @@ import { NO_OPINION, type Authorizer } from './authorizer.js';
 /** Whether what decides about access has been read: before, a no is worth nothing. */
 export type Settled = () => boolean;
 
-/** What everybody may read by the first policy, and has to while there is none yet: whether the server lives. */
+/** Paths that the bootstrap policy opens to all users, and that have to be open before it is there: probes. */
 const PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
-/** Whoever looks after the server sees it start. As soon as there is a policy, that decides. */
+/** Opens the paths of probes while the server starts. As soon as there is a policy, that decides. */
 export const whileStarting = (settled: Settled): Authorizer => ({
   name: 'WhileStarting',
   authorize: (_user, asked) =>

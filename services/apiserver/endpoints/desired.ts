@@ -36,7 +36,7 @@ export function groups(members: readonly Member[]): readonly Group[] {
 export const subsetsOf = (all: readonly Group[]): object[] =>
   all.map(({ port, addresses }) => ({ addresses: addresses.map((ip) => ({ ip })), ports: [portOf(port)] }));
 
-/** What of an EndpointSlice follows from the members. */
+/** The part of an EndpointSlice that follows from the members. */
 export interface DesiredSlice {
   readonly name: string;
   readonly addressType: IpFamily;

@@ -17,7 +17,7 @@ const MAX_MEMBERS = 1_000;
 /** The living servers: each has a key with a lease, which it renews for as long as it lives. */
 export class Members {
   readonly #store: KeyValueStore;
-  /** What all keys of members start with. */
+  /** Prefix of all keys of members. */
   readonly #prefix: string;
   #lease: LeaseId | undefined;
 
@@ -54,7 +54,7 @@ export class Members {
     return kvs.flatMap(({ value }) => memberOf(value) ?? []);
   }
 
-  /** Takes another lease the next time: somebody has removed the key of this one. */
+  /** Takes another lease the next time: the key of this one was removed. */
   forget(): void {
     this.#lease = undefined;
   }

@@ -8,7 +8,7 @@ export interface PlatformEndpointsDeps {
   readonly self: Member;
   readonly members: Members;
   readonly publisher: Publisher;
-  /** What all keys of members start with. */
+  /** Prefix of all keys of members. */
   readonly membersPrefix: string;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -22,7 +22,7 @@ const LEAVE_MS = 2_000;
 
 /**
  * Keeps this server among the living ones, and the service that leads to them up to date. Every server does it for all:
- * the state comes from the store, so it does not matter who is first, and nobody has to be chosen.
+ * the state comes from the store, so the order of servers does not matter, and there is no leader.
  */
 export class PlatformEndpoints {
   readonly #d: PlatformEndpointsDeps;
@@ -36,7 +36,7 @@ export class PlatformEndpoints {
     this.#d = d;
   }
 
-  /** Has to be told of every change in the store: what somebody has changed or deleted is put right soon. */
+  /** To be called with every change in the store: an object that was changed or deleted is put right soon. */
   onChanges(events: readonly StoreEvent[]): void {
     const { membersPrefix, publisher } = this.#d;
     if (this.#changed || !events.some(({ key }) => key.startsWith(membersPrefix) || publisher.keeps(key))) return;

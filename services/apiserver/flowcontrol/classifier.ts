@@ -78,7 +78,7 @@ export class Classifier<T extends { readonly spec: SchemaSpec }> {
     return rules;
   }
 
-  /** Plain loops: some users are new with each request, e.g. those that somebody acts as. */
+  /** Plain loops: some users are new with each request, e.g. impersonated ones. */
   #gather({ name, groups }: UserInfo): UserRules<T> {
     const found: CompiledRule<T>[] = [];
     this.#collect(EVERYBODY, found);

@@ -1,6 +1,6 @@
 import type { Queuing } from './queues/fair-queues.js';
 
-/** What a priority level says (spec: `PriorityLevelConfiguration`). */
+/** The spec of a priority level (`PriorityLevelConfiguration`). */
 export interface LevelSpec {
   readonly name: string;
   /** '' for one that is built in and not there as an object. */
@@ -13,7 +13,7 @@ export interface LevelSpec {
   readonly queuing: Queuing | undefined;
 }
 
-/** Somebody whom a rule is about. `*` as a name: everybody of the kind. */
+/** A subject of a rule. `*` as a name: all of the kind. */
 export type Subject =
   | { readonly kind: 'User' | 'Group'; readonly name: string }
   | { readonly kind: 'ServiceAccount'; readonly namespace: string; readonly name: string };
@@ -40,10 +40,10 @@ export interface FlowRule {
   readonly nonResourceRules: readonly PathRule[];
 }
 
-/** What tells the flows of a schema apart; `none`: it has one. */
+/** The attribute that tells the flows of a schema apart; `none`: it has one flow. */
 export type Distinguisher = 'ByUser' | 'ByNamespace' | 'none';
 
-/** What a flow schema says (spec: `FlowSchema`). */
+/** The spec of a flow schema (`FlowSchema`). */
 export interface SchemaSpec {
   readonly name: string;
   readonly uid: string;

@@ -12,11 +12,11 @@ import { flowHash, type FlowHash } from './queues/hand.js';
 import { seatsOf } from './shares.js';
 import type { LevelSpec, SchemaSpec } from './flow-control-specs.js';
 
-/** A priority level that has seats. It outlives its object for as long as somebody waits or runs there. */
+/** A priority level that has seats. It outlives its object for as long as requests wait or run there. */
 export class PriorityLevel {
   readonly queues: FairQueues;
   spec: LevelSpec;
-  /** Its object is gone: nobody new comes here. */
+  /** Its object is gone: no new request comes here. */
   retired = false;
 
   constructor(spec: LevelSpec, nowMs: () => number) {
@@ -33,7 +33,7 @@ export interface FlowSchema {
 }
 
 export interface FlowControlOptions {
-  /** What is shared out; 0 for no limit. */
+  /** Seats of the server that are shared out; 0 for no limit. */
   readonly serverSeats: number;
   readonly metrics: FlowControlMetrics;
   readonly nowMs: () => number;

@@ -1,7 +1,7 @@
 import type { FlowControl, FlowSchema } from './flow-control.js';
 import type { Ticket } from './queues/fair-queues.js';
 
-/** What a request holds while it runs. */
+/** Seats of one request while it runs. */
 export class Seat {
   readonly #control: FlowControl;
   readonly #schema: FlowSchema;

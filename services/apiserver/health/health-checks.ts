@@ -31,7 +31,7 @@ export interface HealthOutcome {
 export interface HealthReport {
   readonly passed: boolean;
   readonly checks: readonly HealthOutcome[];
-  /** What was to be excluded and is not there. */
+  /** Names to exclude that no check has. */
   readonly unknown: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export class ByteWriter {
     this.#end += bytes.copy(this.#buffer, this.#end);
   }
 
-  /** What was written; the writer is at its end with it. */
+  /** The written bytes; the writer cannot be used afterwards. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#end);
   }

@@ -6,7 +6,7 @@ import { StatusError } from '../../machinery/meta/status.js';
 export type ServerRequest = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** Why work for a client stops. One for all: nobody is left to be told, so no trace is taken for each. */
+/** The reason when a client has gone. One for all, so that no stack is taken for each. */
 export const CLIENT_LEFT = new StatusError('Timeout', 'The client has gone away');
 
 const tooLong = (): StatusError =>
@@ -21,12 +21,12 @@ const tooLong = (): StatusError =>
 const ends = (req: ServerRequest, res: Response): readonly (EventEmitter & { readonly destroyed: boolean })[] =>
   'stream' in res ? [res.stream] : [res, req.socket];
 
-/** Whether an exchange is over, also when it ended before anybody asked. HTTP/2's response itself does not tell. */
+/** Whether an exchange is over, also when it ended before the question. HTTP/2's response itself does not tell. */
 const isOver = (req: ServerRequest, res: Response): boolean =>
   'stream' in res ? res.stream.closed || res.stream.destroyed : res.closed || req.socket.destroyed;
 
 /**
- * Fires when nobody waits for an answer any more: the client has gone away, or its answer is out. The same on both
+ * Fires when no answer is waited for any more: the client has gone away, or its answer is out. The same on both
  * protocols.
  *
  * @param withinMs The signal fires after this with a Timeout as well; undefined for what may go on until it is ended.

@@ -47,7 +47,7 @@ const RECEIVE_WINDOW_BYTES = 1024 * 1024;
 /** Headers of one request, both protocols. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const IDLE_MS = 90_000;
-/** Whoever reads a body answers a slow client first; after this the connection ends without many words. */
+/** Beyond the time-out of bodies, at which a slow client is answered; then the connection ends. */
 const LATE_MS = 2_000;
 const RELOAD_EVERY_MS = 5_000;
 
@@ -83,7 +83,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   server.on('checkExpectation', handler as never); // refused further in, as any request is
   serveUpgrades(server, o.mayUpgrade ?? ((): boolean => false), handler);
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
-  server.on('tlsClientError', () => undefined); // somebody knocked and could not speak TLS
+  server.on('tlsClientError', () => undefined); // a client that does not speak TLS
   server.listen(o.port, o.address);
   await once(server, 'listening');
   const stopReloading = changes.watch(o.reloadEveryMs ?? RELOAD_EVERY_MS, () => reload(server, o));
@@ -107,7 +107,7 @@ const http1Bounds = (o: ListenerOptions): object => ({
 });
 
 function credentials(o: ListenerOptions): object {
-  // What is in a bundle is trusted, even when somebody else issued it.
+  // Certificates of a bundle are trusted, also intermediate ones.
   const ca = o.clientCaFiles.map((file) => readFileSync(file));
   const clients = ca.length === 0 ? {} : { ca, allowPartialTrustChain: true };
   return { cert: readFileSync(o.certFile), key: readFileSync(o.keyFile), ...clients };

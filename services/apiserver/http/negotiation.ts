@@ -65,14 +65,14 @@ export type ViewName = 'object' | 'metadata' | 'table';
 /** How to answer a request about objects. */
 export interface Form {
   readonly view: ViewName;
-  /** What a table or partial object says it is: the meta group in the client's own word; '' for the object itself. */
+  /** The meta group of a table or partial object, in the client's own word; '' for the object itself. */
   readonly apiVersion: string;
   readonly encoding: 'json' | 'yaml' | 'protobuf';
   /** The media type to answer with; of Protobuf the one that the client named. */
   readonly type: string;
 }
 
-/** What there is to answer with. */
+/** The media types that an answer can have. */
 export interface Offer {
   readonly of: 'object' | 'list' | 'watch';
   /** Not every type has a form in Protobuf; its metadata always has. */
@@ -128,7 +128,7 @@ function formFor(range: MediaRange, offer: Offer): Form | undefined {
   return type === undefined || encoding === undefined ? undefined : { view, apiVersion, encoding, type };
 }
 
-/** undefined for a view that nobody knows. */
+/** undefined for an unknown view. */
 function viewOf(parameters: MediaRange['parameters'], offer: Offer): ViewName | undefined {
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name));
   if (as === undefined && group === undefined && version === undefined) return 'object';

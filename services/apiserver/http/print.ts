@@ -5,7 +5,7 @@ import { turns, type Asker } from './turns.js';
 export interface Printer {
   /** Reads a piece and writes what is known of it, up to some 32 KB between two yields. */
   print(piece: Buffer): Generator<Buffer>;
-  /** What is still to come when all is read. */
+  /** Closing text, written when all is read. */
   end(): Buffer;
 }
 
@@ -64,7 +64,7 @@ function wordEnd(bytes: Buffer, at: number): number {
 const LINES: readonly string[] = Array.from({ length: MAX_DEPTH + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`);
 const lineAt = (depth: number): string => LINES[Math.min(depth, MAX_DEPTH)] ?? '';
 
-/** What both printers do: goes through the words, and hands over what is written from time to time. */
+/** The part of both printers: goes through the tokens, and hands over what is written from time to time. */
 abstract class WordPrinter implements Printer {
   protected out = new ByteWriter();
   /** A bracket was read last: whether something is in it is not known yet. */
@@ -141,7 +141,7 @@ export class IndentedJson extends WordPrinter {
   }
 }
 
-/** What YAML reads as text without quotes, in any of its versions. */
+/** Texts that YAML reads as such without quotes, in any of its versions. */
 const PLAIN = /^[A-Za-z_/][\w./+=@%-]*(?:[ :][\w./+=@%(]+[\w./+=@%,()-]*)*$/;
 const NO_TEXT = /^(?:true|false|yes|no|on|off|y|n|null|e\d+)$/i;
 const MAX_PLAIN_BYTES = 128;

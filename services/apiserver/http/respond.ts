@@ -21,7 +21,7 @@ const WRITE_BYTES = 48 * 1024;
 const GZIP_FROM_BYTES = 128 * 1024;
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED, chunkSize: WRITE_BYTES };
 
-/** Behind these programs sits somebody who reads. */
+/** Programs that show answers to people. */
 const PEOPLE = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
 /** `?pretty=true`, `?pretty=0`; undefined: it is not said. */
@@ -157,7 +157,7 @@ async function sendCompressed(ctx: Context, code: number, type: string, pieces: 
 export const protobufStatus = (status: object): Buffer =>
   encodeEnvelope('v1', 'Status', encodeProtobuf(META_TYPES.of('meta/v1.Status'), status as JsonObject)); // plain data
 
-/** What failures are told in when the client accepts nothing that we have. */
+/** The form of failures when the client accepts none that we have. */
 const AS_JSON = { encoding: 'json', type: JSON_TYPE } as const;
 
 /** A Status in the encoding that was asked for. */

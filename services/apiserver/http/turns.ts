@@ -15,7 +15,7 @@ export class Turns {
   readonly #nowMs: () => number;
   readonly #waiting: (() => void)[] = [];
   #spentMs = 0;
-  /** Somebody is at work. */
+  /** Work is under way. */
   #taken = false;
   #scheduled = false;
 
@@ -79,7 +79,7 @@ export class Turns {
   /**
    * Does work part by part in stints: from the first part on it shares the turns with others.
    *
-   * @throws `asker.signal.reason` when nobody waits for it any more
+   * @throws `asker.signal.reason` when the client has gone
    */
   async inStints<T>(work: Work<T>, asker: Asker): Promise<T> {
     const stint = await this.begin(asker);
@@ -123,7 +123,7 @@ export class Turns {
   }
 }
 
-/** What one request does of its work without a pause. */
+/** The work of one request without a pause. */
 export class Stint {
   readonly #turns: Turns;
   readonly #asker: Asker;
@@ -142,7 +142,7 @@ export class Stint {
     return this.#nowMs() - this.#startedMs >= TURN_MS;
   }
 
-  /** Lets others have their turn. @throws `asker.signal.reason` when nobody waits for the work any more */
+  /** Lets others have their turn. @throws `asker.signal.reason` when the client has gone */
   async pause(): Promise<void> {
     this.end();
     await this.wait();

@@ -7,9 +7,9 @@ import { headerPairs } from './headers.js';
 export interface Upgrade {
   /** As the client names it, e.g. `websocket`. */
   readonly protocol: string;
-  /** What the client sent behind its request. */
+  /** Bytes that the client sent behind its request. */
   readonly head: Buffer;
-  /** Hands the connection over: from here on nobody answers by HTTP, and whoever takes it closes it. */
+  /** Hands the connection over: it is answered by HTTP no more, and its new owner closes it. */
   take(): Socket;
 }
 

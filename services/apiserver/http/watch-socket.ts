@@ -57,7 +57,7 @@ const OPTIONS = {
 };
 let sockets: WebSocketServer | undefined;
 
-/** What speaks the protocol, for all watches of the process; its code is loaded by the first that wants it. */
+/** The web socket server for all watches of the process; its code is loaded by the first one. */
 export async function socketServer(): Promise<WebSocketServer> {
   const { WebSocketServer: Server } = await import('ws');
   return (sockets ??= new Server(OPTIONS));

@@ -5,7 +5,7 @@ import { SeriesHistogram, type HistogramSeries } from './series.js';
 export type AuthenticationResult = 'success' | 'failure' | 'error';
 export type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';
 
-/** What finding out who asks, and whether he may, comes to. Names of users are no labels: anybody can have many. */
+/** Outcomes of authentication and authorization. Names of users are no labels: there may be any number. */
 export interface AccessMetrics {
   authenticated(result: AuthenticationResult, seconds: number): void;
   authorized(result: AuthorizationResult, seconds: number): void;

@@ -7,7 +7,7 @@ export type { Registry };
 /** The library. It takes long to load, so counting does without it, and the first scrape or the idle time brings it. */
 export type Prom = Pick<typeof PromClient, 'Counter' | 'Gauge' | 'Histogram'>;
 
-/** What one area counts, in plain numbers that the library asks for when it renders. */
+/** Counts of one area, in plain numbers that the library asks for when it renders. */
 export interface MetricsArea {
   register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void;
 }

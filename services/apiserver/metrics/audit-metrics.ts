@@ -11,7 +11,7 @@ export interface AuditMetrics {
   rejected(): void;
 }
 
-/** What the audit tells, and what it does not get told. Plain numbers: every request comes here. */
+/** Counts audited requests and lost events. Plain numbers: every request comes here. */
 export class CountedAudit implements AuditMetrics, MetricsArea {
   #events = 0;
   #rejected = 0;

@@ -2,7 +2,7 @@ import type { ResourceDeclaration } from '../../machinery/types/declarations.js'
 import type { MetricsArea, Prom, Registry } from './area.js';
 
 export interface DeprecatedApiMetrics {
-  /** Notes that somebody uses a deprecated version. */
+  /** Counts a use of a deprecated version. */
   requested(declaration: ResourceDeclaration, subresource: string): void;
 }
 

@@ -1,10 +1,10 @@
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { SeriesHistogram, type HistogramSeries } from './series.js';
 
-/** Why a request is refused before anybody has looked at it. */
+/** Why flow control refuses a request. */
 export type RefusalReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
 
-/** What is counted of the requests of one flow schema at one priority level. Plain numbers: every request comes here. */
+/** Counts of the requests of one flow schema at one priority level. Plain numbers: every request comes here. */
 export interface FlowSeries {
   dispatched: number;
   /** Requests that run. */
@@ -29,9 +29,9 @@ export interface LevelSeats {
 }
 
 export interface FlowControlMetrics {
-  /** What is counted of a schema at a level; the same object each time. */
+  /** The counts of a schema at a level; the same object each time. */
   series(level: string, schema: string): FlowSeries;
-  /** Asked when somebody scrapes. */
+  /** Called at each scrape. */
   countSeatsBy(levels: () => Iterable<LevelSeats>): void;
 }
 

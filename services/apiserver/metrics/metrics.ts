@@ -9,7 +9,7 @@ import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
 import { CountedWebhooks, type WebhookMetrics } from './webhook-metrics.js';
 
-/** What one server counts. Each server has its own, so that several can live in one process. */
+/** Metrics of one server. Each server has its own, so that several can live in one process. */
 export interface ApiServerMetrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;

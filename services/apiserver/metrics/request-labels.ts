@@ -45,7 +45,7 @@ const PATHS = ['/healthz', '/livez', '/readyz', '/metrics', '/version', '/openap
 
 export const OTHER = 'other';
 
-/** Runs until somebody ends it; counted by itself, for it says nothing about load. */
+/** Runs until it is ended; counted by itself, for it says nothing about load. */
 export const isLongRunning = (info: RequestInfo): boolean =>
   info.kind === 'resource' && (info.verb === 'watch' || isPassedOn(info));
 

@@ -19,7 +19,7 @@ export interface RequestMetrics {
   started(info: RequestInfo): (code: number) => void;
 }
 
-/** What is known of all requests with the same labels. */
+/** Counts of all requests with the same labels. */
 interface Series {
   readonly labels: Labels;
   readonly duration: HistogramSeries;

@@ -20,7 +20,7 @@ export interface StoreMetrics {
 const STORE_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
-/** What comes after that many kinds is counted under no kind. */
+/** Most series; further kinds are counted under no kind. */
 const MAX_SERIES = 4_000;
 
 export class CountedStore implements StoreMetrics, MetricsArea {

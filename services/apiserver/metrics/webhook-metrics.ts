@@ -10,12 +10,12 @@ export interface AskedServiceMetrics {
   asked(outcome: Outcome): void;
 }
 
-/** What is remembered of tokens, and asked for. */
+/** Metrics of the cache of tokens. */
 export interface TokenCacheMetrics {
   requested(status: 'hit' | 'miss', seconds: number): void;
   /** The service is being asked. @returns To be called at the end. */
   fetching(): (status: 'ok' | 'error') => void;
-  /** Somebody waits for the service. @returns To be called at the end. */
+  /** A request waits for the service. @returns To be called at the end. */
   waiting(): () => void;
 }
 
@@ -84,7 +84,7 @@ class Durations {
   }
 }
 
-/** What both services have in common: one series each. */
+/** Metrics that both services have: one series each. */
 interface Shared {
   readonly questions: Map<string, number>;
   readonly leftAlone: Counts;
@@ -167,7 +167,7 @@ class CountedTokenCache implements TokenCacheMetrics {
   }
 }
 
-/** Services that are asked who somebody is and what he may do. */
+/** Metrics of the authentication and authorization webhooks. */
 export class CountedWebhooks implements WebhookMetrics, MetricsArea {
   readonly #shared: Shared = {
     questions: new Map(),

@@ -2,7 +2,7 @@ import type { FlagTable } from '../../machinery/flags/flags.js';
 
 const MODES = ['batch', 'blocking', 'blocking-strict'] as const;
 
-/** What is told of requests, and to whom. */
+/** Which requests are audited, and where events go. */
 export const AUDIT_FLAGS = {
   auditPolicyFile: {
     flag: 'audit-policy-file',

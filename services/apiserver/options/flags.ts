@@ -171,7 +171,7 @@ export const API_SERVER_FLAGS = {
     default: '4h',
     min: '100ms',
     max: '24h',
-    help: 'longest that nothing may move on a connection that is passed on',
+    help: 'longest that nothing may move on a proxied connection',
   },
   runtimeConfig: {
     flag: 'runtime-config',

@@ -1,6 +1,6 @@
 import { FlagError, helpText, parseFlags, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
 
-/** What a process is told by whoever starts it, besides its flags. */
+/** Parameters of a process besides its flags. */
 export interface ProcessDeps {
   /** How it was called, e.g. the name of the program and a command; for usage and error lines. */
   readonly program: string;

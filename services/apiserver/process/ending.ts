@@ -30,6 +30,6 @@ export function watchForEnd(log: Log): Ending {
   for (const name of STOP_SIGNALS) process.on(name, onSignal);
   process.on('uncaughtException', endWith('An error was not caught'));
   process.on('unhandledRejection', endWith('A rejection was not handled'));
-  process.stdout.on('error', () => undefined); // whoever read the ready line may have gone since
+  process.stdout.on('error', () => undefined); // the reader of the ready line may have gone since
   return { stop: stopping.signal, fatal: endWith('The server cannot go on') };
 }

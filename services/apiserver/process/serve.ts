@@ -3,9 +3,9 @@ import type { Log } from '../../machinery/log/log.js';
 import { tell, type ProcessDeps } from './command-line.js';
 import { watchForEnd } from './ending.js';
 
-/** What runs between the ready line and the signal. */
+/** A server between the ready line and the signal. */
 export interface Served {
-  /** Follows `ready ` on the line for whoever started the process. */
+  /** Follows `ready ` on the line on stdout. */
   readonly announcement: string;
   ready(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

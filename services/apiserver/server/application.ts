@@ -59,7 +59,7 @@ export async function application(
     }),
   };
   const { limits, ...parts } = operationParts(o, () => core.state.port);
-  const passing = { limits, streams: core.streams, words: core.vocabulary.protocols };
+  const proxying = { limits, streams: core.streams, words: core.vocabulary.protocols };
   const pipeline = stages({
     log: d.log,
     requestTimeoutMs: o.requestTimeoutMs,
@@ -90,7 +90,7 @@ export async function application(
     operations: operations({
       ...verbDeps,
       ...parts,
-      passing,
+      proxying,
       tokenReviewer,
       authorizers,
       storeIsHealthy: async () => (await health.one('healthz', 'etcd')) === true,
@@ -108,7 +108,7 @@ export async function application(
   return app;
 }
 
-/** The objects are there, and so is the first policy where roles decide. */
+/** The objects are there, and so is the bootstrap policy where roles decide. */
 const settledOf =
   ({ feed, state, access }: Core): Settled =>
   () =>

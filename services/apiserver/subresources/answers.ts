@@ -31,7 +31,7 @@ export function viewForm(ctx: Context): Form {
   return form;
 }
 
-/** What a table shows of a kind; undefined: name and time. */
+/** Columns of a kind; undefined: name and time. */
 interface Columns {
   readonly table?: TableDeclaration;
 }

@@ -15,7 +15,7 @@ export interface Budget extends ApiObject {
 
 /** Evictions that its controller has not seen through yet: more would make the object too large. */
 const MAX_DISRUPTED = 2000;
-/** What a client is told to wait for a budget that is being counted anew. */
+/** Retry-After, in seconds, for a budget that is being counted anew. */
 const RETRY_SECONDS = 10;
 
 /**

@@ -33,7 +33,7 @@ const evict =
     const { name = request.name } = body.metadata;
     if (name !== request.name) throw badRequest('name in URL does not match name in Eviction object');
     const dryRun = dryRunParameter(ctx.state.query);
-    // Whoever may not evict must not use up the budget of others.
+    // A client that may not evict must not use up the budget of others.
     await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object: body, dryRun }));
     const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRun);
     const pods = storedAs(d, '', 'v1', 'pods');
@@ -117,7 +117,7 @@ async function askBudget(
   return 'asAsked';
 }
 
-/** What is over, or has not begun, serves nobody. */
+/** Pods that are over, or have not begun, do not count as available. */
 function needsNoBudget({ metadata, ['status']: status }: ApiObject): boolean {
   const { phase = '' } = (status ?? {}) as { phase?: string };
   return ['Pending', 'Succeeded', 'Failed'].includes(phase) || metadata.deletionTimestamp != null;

@@ -5,13 +5,13 @@ import type { Operation } from '../verbs/dispatch.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbDeps } from '../verbs/types.js';
 import type { NodeAgents } from './connect/nodes.js';
-import type { PassDeps } from './connect/pass-on.js';
+import type { ProxyDeps } from './connect/proxy-request.js';
 import type { TokenIssuer } from './tokens/issuer.js';
 
-/** What operations are made of. */
+/** Dependencies of operations. */
 export interface OperationDeps extends VerbDeps {
   readonly resources: ResourceTable;
-  readonly passing: PassDeps;
+  readonly proxying: ProxyDeps;
   readonly nodeAgents: NodeAgents;
   /** undefined: no tokens are issued. */
   readonly tokens: TokenIssuer | undefined;

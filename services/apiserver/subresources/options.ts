@@ -1,5 +1,5 @@
 import { agentTls, type NodeAgents } from './connect/nodes.js';
-import type { PassLimits } from './connect/pass-on.js';
+import type { ProxyLimits } from './connect/proxy-request.js';
 import { tokenIssuer, type IssuerOptions, type TokenIssuer } from './tokens/issuer.js';
 
 /** Flags that operations below a resource have to themselves. */
@@ -15,7 +15,7 @@ export interface OperationOptions extends IssuerOptions {
 }
 
 /**
- * What is made of those flags at the start.
+ * The parts that are made of those flags at the start.
  *
  * @param ownPort The port that this server listens on, once it does.
  * @throws {Error} In one line, when a file cannot be read or used.
@@ -24,7 +24,7 @@ export function operationParts(
   o: OperationOptions,
   ownPort: () => number,
 ): {
-  readonly limits: PassLimits;
+  readonly limits: ProxyLimits;
   readonly nodeAgents: NodeAgents;
   readonly tokens: TokenIssuer | undefined;
 } {

@@ -33,6 +33,6 @@ export function objectAt(o: Members, member: string, path: string): Members | un
   return value;
 }
 
-/** Words of a service that go on to people: as many as somebody reads. */
+/** A text of a service for people, cut to a readable length. */
 export const shortened = (text: string, most = 1024): string =>
   text.length <= most ? text : `${text.slice(0, most)}…`;

@@ -1,7 +1,7 @@
-/** Between two entries of the log: whoever asks decides how often a service fails. */
+/** Between two log entries: clients decide how often a service fails. */
 const QUIET_MS = 60_000;
 
-/** Tells the operator that a service cannot be asked, as often as somebody reads it. */
+/** Logs that a service cannot be asked, at most once a minute. */
 export class Outages {
   readonly #service: string;
   readonly #log: { warn(message: string, keys?: object): void };

@@ -51,7 +51,7 @@ export class SharedQuestions<V> {
     return question;
   }
 
-  /** Whoever asks from here on asks anew. */
+  /** Questions from here on are asked anew. */
   #end(key: string, question: Question<V>, reason: unknown): void {
     if (this.#underWay.get(key) !== question) return; // it has its answer
     this.#forget(key, question);

@@ -1,4 +1,4 @@
-/** What a client shows of itself at one time. */
+/** Headers and certificate by which a client authenticates at one time. */
 export interface Credential {
   /** For every request; empty when only a certificate says who it is. */
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Credentials {
    */
   current(signal: AbortSignal): Promise<Credential>;
   /**
-   * The server knew nobody by this credential (a 401): it is not given out again where another one may be had.
+   * The server refused this credential (a 401): it is not given out again where another one may be had.
    *
    * @returns Whether `current()` may give another one now.
    */

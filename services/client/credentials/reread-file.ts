@@ -31,7 +31,7 @@ export class RereadFile {
     this.#lookedAt = this.#now();
   }
 
-  /** What was read last. */
+  /** The content that was read last. */
   get text(): string {
     return this.#text;
   }

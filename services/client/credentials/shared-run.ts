@@ -46,7 +46,7 @@ export class SharedRun<T> {
   #begin(): Run<T> {
     const controller = new AbortController();
     const work = this.#start(controller.signal).finally(() => this.#forget(run));
-    work.catch(() => undefined); // when nobody waits for it, nobody wants its error
+    work.catch(() => undefined); // without a caller its error is not wanted
     const run: Run<T> = { work, controller, waiting: 0 };
     return run;
   }

@@ -67,10 +67,10 @@ export interface ContextEntry {
   readonly namespace: string;
 }
 
-/** What a client configuration file says (spec 2, 4.3 and 5.8). Its types are checked, its references are not. */
+/** A client configuration file (spec 2, 4.3 and 5.8). Its types are checked, its references are not. */
 export interface ClientConfig {
   readonly file: string;
-  /** What its relative paths are relative to; absolute. */
+  /** The directory of its relative paths; absolute. */
   readonly directory: string;
   readonly root: Member;
   readonly clusters: ReadonlyMap<string, ClusterEntry>;
@@ -80,7 +80,7 @@ export interface ClientConfig {
 }
 
 /**
- * Reads a client configuration file, YAML or JSON. Members that nobody knows are left alone, as other clients do.
+ * Reads a client configuration file, YAML or JSON. Unknown members are left alone, as other clients do.
  *
  * @throws {ClientConfigError} In one line that names the file and the member; it quotes no value of a credential.
  */

@@ -43,7 +43,7 @@ export interface ConnectionOptions {
 }
 
 /**
- * What a context stands for. Files that it names are read now.
+ * The connection of a context. Files that it names are read now.
  *
  * @param context Absent: the file's current one. @throws {ClientConfigError} @throws {CredentialError}
  */
@@ -95,7 +95,7 @@ function trustOf(config: ClientConfig, cluster: ClusterEntry): ServerTrust {
   };
 }
 
-/** What a kind of credentials is made of. */
+/** Dependencies of the kinds of credentials. */
 interface Scene {
   readonly config: ClientConfig;
   readonly cluster: ClusterEntry;

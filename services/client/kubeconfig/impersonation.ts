@@ -1,6 +1,6 @@
 import type { UserEntry } from './config.js';
 
-/** Headers by which a client asks to act as somebody else; none when the user entry does not say so. */
+/** Headers by which a client impersonates a user; none when the user entry does not say so. */
 export type ImpersonationHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 const TOKEN_CHARACTER = /[^!#$&'*+\-.^_`|~0-9A-Za-z]/gu;

@@ -6,7 +6,7 @@ import { ClientConfigError } from './member.js';
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** What a source gives, undefined when there is none. What is in the file itself counts first. @throws {ClientConfigError} */
+/** The content of a source, undefined when there is none. Data in the file itself counts first. @throws {ClientConfigError} */
 export function textOf(source: Source): string | undefined {
   if (source.data === '') return source.file === '' ? undefined : readBounded(source.file).toString('utf8');
   const compact = source.data.replace(/\s+/g, '');

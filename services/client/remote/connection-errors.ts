@@ -8,7 +8,7 @@ interface Cause {
 
 const UNTRUSTED: Cause = { why: 'its certificate is signed by no authority that is trusted', failure: 'untrusted' };
 
-/** What the codes of sockets and TLS mean. */
+/** Meanings of the error codes of sockets and TLS. */
 const CAUSES: ReadonlyMap<string, Cause> = new Map<string, Cause>([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
   ['UNABLE_TO_GET_ISSUER_CERT', UNTRUSTED],

@@ -7,7 +7,7 @@ import type { RemoteService } from './remote-service.js';
 export interface RemoteServiceOptions {
   /** Longest time of one question, with all that belongs to it. */
   readonly timeoutMs: number;
-  /** What the service is for, e.g. `authorization webhook`; in log entries. */
+  /** The purpose of the service, e.g. `authorization webhook`; in log entries. */
   readonly name: string;
   readonly log: { warn(message: string, keys?: object): void };
   readonly vocabulary: Vocabulary;

@@ -114,7 +114,7 @@ async function compact(o: CompactorOptions, at: Revision, signal: AbortSignal): 
     await o.store.compact(at, signal);
     o.log.info('History compacted', { revision: at });
   } catch (err) {
-    if (isStoreError(err, 'compacted') || signal.aborted) return; // somebody went further, or we stop
+    if (isStoreError(err, 'compacted') || signal.aborted) return; // another server went further, or this one stops
     o.log.warn('History was not compacted', { revision: at, err });
   }
 }

@@ -10,7 +10,7 @@ export interface InterruptibleStore extends StoreUnderTest {
   interrupt(): Promise<void>;
 }
 
-/** What a KeyValueStore must do when its server goes away and comes back. For stores that have a server. */
+/** The contract of a KeyValueStore whose server goes away and comes back. */
 export function connectionLossContract(name: string, open: () => Promise<InterruptibleStore>): void {
   let last: InterruptibleStore | undefined;
   const remember = async (): Promise<InterruptibleStore> => (last = await open());

@@ -14,7 +14,7 @@ import { watches } from './watches.js';
 export type { OpenStore, StoreUnderTest } from './scene.js';
 export { connectionLossContract, type InterruptibleStore } from './connection-loss.js';
 
-/** What any KeyValueStore must do. Both stores run it in every build. `open` gives each area an empty store. */
+/** The contract of a KeyValueStore. Both stores run it in every build. `open` gives each area an empty store. */
 export function keyValueStoreContract(name: string, open: OpenStore): void {
   describe(`${name} store`, () => {
     area('revisions', open, revisions);

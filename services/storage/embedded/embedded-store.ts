@@ -68,7 +68,7 @@ export async function openEmbeddedStore(o: EmbeddedStoreOptions): Promise<KeyVal
   }
 }
 
-/** Nobody but this user may read what is stored. */
+/** Only this user may read what is stored. */
 function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -91,7 +91,7 @@ class EmbeddedStore implements KeyValueStore {
   #head: Revision;
   /** The last batch found no room on the disk. */
   #full = false;
-  /** What reads have taken of this turn of the event loop. */
+  /** Time that reads have taken of this turn of the event loop. */
   #readMs = 0;
   /** Why nothing can be asked any more. */
   #over: StoreError | undefined;
@@ -252,7 +252,7 @@ class EmbeddedStore implements KeyValueStore {
     this.#o.observe?.(operation, (performance.now() - began) / 1000);
   }
 
-  /** Reads never wait for anything, so who reads in a loop would let nobody else have a turn. */
+  /** Reads never wait, so a loop of reads would leave no turn to other work. */
   #countRead(tookMs: number): void {
     if (this.#readMs === 0) setImmediate(() => (this.#readMs = 0));
     this.#readMs += Math.max(tookMs, 0.001);

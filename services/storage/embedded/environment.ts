@@ -93,7 +93,7 @@ export class Environment {
 
   /**
    * Writes all or nothing; resolves when it is on the disk. Reads see it after `renew()`. One at a time.
-   * @throws {StoreError} noSpace: nothing was written; unavailable: nobody may write after that
+   * @throws {StoreError} noSpace: nothing was written; unavailable: no write is possible after that
    */
   async commit(writes: readonly Write[]): Promise<void> {
     let mine: boolean;

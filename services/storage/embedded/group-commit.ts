@@ -2,14 +2,14 @@ import { StoreError, isStoreError, type Revision } from '../store.js';
 import type { Environment, Write } from './environment.js';
 import type { Change } from './records.js';
 
-/** What one caller waits for. */
+/** A write that a caller waits for. */
 export interface Waiter {
   /** Once the batch is durable, in the order of arrival. */
   settle(): void;
   fail(error: Error): void;
 }
 
-/** What is written in one go. */
+/** Writes that are committed together. */
 export interface Batch {
   readonly writes: Write[];
   readonly changes: Change[];

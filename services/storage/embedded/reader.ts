@@ -24,7 +24,7 @@ import {
   type Version,
 } from './records.js';
 
-/** What a range finds, before the head is told beside it. */
+/** The result of a range without the head revision. */
 export interface Found {
   readonly kvs: readonly KeyValue[];
   readonly more: boolean;

@@ -30,7 +30,7 @@ import { toKeyValue, type Reader } from './reader.js';
 export const MAX_REQUEST_BYTES = 1.5 * 1024 * 1024;
 export const MAX_OPERATIONS = 128;
 
-/** What is decided about a key but not yet released. `current` undefined = deleted. */
+/** A decided change of a key that is not yet released. `current` undefined = deleted. */
 interface Pending {
   readonly change: Change;
   readonly current: Current | undefined;

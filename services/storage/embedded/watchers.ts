@@ -10,7 +10,7 @@ import {
 import type { Change } from './records.js';
 import type { Reader } from './reader.js';
 
-/** What is read from history before other work gets its turn. */
+/** Most events that are read from history before other work gets its turn. */
 const SLICE_CHANGES = 500;
 const SLICE_BYTES = 1024 * 1024;
 
@@ -19,7 +19,7 @@ export interface WatchersOptions {
   /** The newest revision that may be told. */
   readonly head: () => Revision;
   readonly compacted: () => Revision;
-  /** A handler threw where it is told of the end: there is nobody left to tell. */
+  /** A handler threw when it was told of the end. */
   readonly handlerFailed: (err: unknown) => void;
 }
 

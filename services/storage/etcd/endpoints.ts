@@ -25,7 +25,7 @@ export interface TlsFiles {
   readonly keyFile?: string;
 }
 
-/** What the files hold. */
+/** Contents of the files. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer;

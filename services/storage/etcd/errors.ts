@@ -23,7 +23,7 @@ export interface GrpcStatus {
 
 interface ErrorRule {
   readonly grpc: number;
-  /** What the message starts with; '' is any. */
+  /** Prefix of the message; '' is any. */
   readonly message: string;
   readonly code: StoreErrorCode;
   /** The member cannot serve at present: another may. */
@@ -32,7 +32,7 @@ interface ErrorRule {
   readonly untouched?: true;
 }
 
-/** What etcd answers, and what it means here. The first rule that fits counts. */
+/** From errors of etcd to errors of stores. The first rule that fits counts. */
 const RULES: readonly ErrorRule[] = [
   { grpc: GRPC.outOfRange, message: 'etcdserver: mvcc: required revision has been compacted', code: 'compacted' },
   { grpc: GRPC.outOfRange, message: 'etcdserver: mvcc: required revision is a future revision', code: 'future' },

@@ -20,7 +20,7 @@ export function frame(message: Buffer): Buffer {
  * given out as a part of that chunk; a larger one is collected in a buffer of its size.
  */
 export class FrameReader {
-  /** What has come and is not yet looked at, oldest first. */
+  /** Received chunks that are not read yet, oldest first. */
   #chunks: Buffer[] = [];
   #queued = 0;
   /** A message that is being collected. */

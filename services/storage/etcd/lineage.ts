@@ -1,6 +1,6 @@
 import { NO_REVISION, StoreError, type Revision } from '../store.js';
 
-/** What an answer says about the store that gave it. */
+/** Revision and cluster of the store that gave an answer. */
 export interface Head {
   readonly revision: Revision;
   /** The id of the cluster, as etcd made it when the cluster began. */

@@ -13,7 +13,7 @@ export interface SessionTimes {
 
 export const SESSION_TIMES: SessionTimes = { connectTimeoutMs: 2000, keepAliveMs: 6000, keepAliveTimeoutMs: 3000 };
 
-/** What may be on its way to one stream; a paused watch holds no more than this. */
+/** Flow-control window of one stream; a paused watch holds no more than this. */
 const STREAM_WINDOW_BYTES = 4 << 20;
 const CONNECTION_WINDOW_BYTES = 64 << 20;
 /** In megabytes. The default of 10 ends sessions when large answers come together. */
@@ -78,7 +78,7 @@ export class Session {
     stream.once('close', () => {
       this.#streams--;
     });
-    // After a long silence nobody knows whether the other side is still there: ask along with the call.
+    // After a long silence the other side may be gone: ping along with the call.
     if (performance.now() - this.#heardAt > this.#times.keepAliveMs) this.#keepAlive();
     return stream;
   }

@@ -122,7 +122,7 @@ class EtcdStore implements KeyValueStore {
     return { revision: read.revision, kv: read.kvs[0] };
   }
 
-  /** The values are parts of one buffer: whoever keeps a few of many for long should copy them. */
+  /** The values are parts of one buffer: a caller that keeps a few of many for long should copy them. */
   async range(prefix: string, o: RangeOptions, signal: AbortSignal): Promise<RangeResult> {
     const range = o.from === undefined ? prefixRange(this.#space, prefix) : rangeFrom(this.#space, prefix, o.from);
     const floor = this.#lineage.newest;
@@ -252,7 +252,7 @@ class EtcdStore implements KeyValueStore {
       const ahead = isStoreError(err, 'future') && before <= this.#lineage.newest;
       const replaced = ahead ? await this.#ascertain() : undefined;
       if (replaced !== undefined || !isStoreError(err, 'future')) throw replaced ?? err;
-      return; // whoever watches from a revision that is yet to come waits for it
+      return; // a watch from a revision that is yet to come waits for it
     }
     const kv = decodeRange(answer, this.#space).kvs[0];
     const same =

@@ -17,7 +17,7 @@ export interface Method {
   readonly repeatable: boolean;
 }
 
-/** What carries calls to the store, so that the store need not know how. */
+/** Carries calls to the store, so that the store need not know how. */
 export interface UnaryTransport {
   /**
    * Resolves with the bytes of the answer. A read may be sent several times, to several endpoints; anything else is

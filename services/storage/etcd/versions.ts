@@ -35,7 +35,7 @@ function has([major, minor, patch]: Version, fault: KnownFault): boolean {
   return major < 3 || (major === 3 && minor < 4); // older than all that were mended
 }
 
-/** What the versions of the members mean for those who use them. A version that cannot be read counts as sound. */
+/** Capabilities and known faults by the versions of the members. A version that cannot be read counts as sound. */
 export function capabilitiesOf(versions: readonly string[]): StoreCapabilities {
   const distinct = [...new Set(versions)].toSorted();
   const warnings: string[] = [];

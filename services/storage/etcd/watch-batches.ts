@@ -17,7 +17,7 @@ export class WatchBatches {
     this.next = from;
   }
 
-  /** What may be delivered now, and counts as delivered; perhaps nothing. */
+  /** Events that may be delivered now, and count as delivered; perhaps none. */
   add(response: Pick<WatchResponse, 'events' | 'fragment'>): readonly StoreEvent[] {
     const first = response.events[0];
     if (this.#held.length === 0 && !response.fragment && first !== undefined && first.modRevision >= this.next) {

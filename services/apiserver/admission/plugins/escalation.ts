@@ -34,7 +34,7 @@ const MAX_SHOWN = 100;
 type Check = (d: EscalationDeps, request: AdmissionRequest, object: ApiObject) => Promise<void>;
 
 /**
- * Nobody gives away rights that he does not have: neither by what a role says, nor by binding one (spec 2, 5.9). What a
+ * A user cannot give away rights that he does not have: neither by what a role says, nor by binding one (spec 2, 5.9). What a
  * user has is what roles give him; what other authorizers allow is no right that could be passed on, except to
  * `escalate` and to `bind`.
  */
@@ -105,7 +105,7 @@ async function may(
   return decision === 'allow';
 }
 
-/** The rules of all roles that somebody has there, arranged once for all that is compared with them. */
+/** The rules of all roles that a user has there, arranged once for all that is compared with them. */
 const heldOf = ({ index }: EscalationDeps, user: UserInfo, namespace: string): Held =>
   heldBy([...new Set(index.rolesOf(user, namespace))].flatMap(({ rules }) => rules ?? []));
 

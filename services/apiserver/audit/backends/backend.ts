@@ -1,8 +1,8 @@
-/** How much is told of a request, from nothing to its bodies. */
+/** How much of a request is audited, from nothing to its bodies. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** When something is told of a request. */
+/** The stages of a request at which events are made. */
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type StageName = (typeof STAGES)[number];
 
@@ -28,7 +28,7 @@ export interface AuditBackend {
    * undefined: the request need not wait. Else it resolves when the event is written, or lost: false only when the
    * request may not go on without it. Never rejects.
    */
-  tell(event: string): Promise<boolean> | undefined;
+  emit(event: string): Promise<boolean> | undefined;
   /** Writes what still waits, within a bound. What is told afterwards is lost. */
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface AuditBackend {
 /** Events that no backend is told of: they cannot be written down. */
 export const ENCODER = 'encoder';
 
-/** Told of events that were lost, before anybody who waits for them goes on. */
+/** Called for events that were lost, before the requests that wait for them go on. */
 export type OnLost = (plugin: PluginName | typeof ENCODER, events: number, err: unknown) => void;
 
 /** The mode of a backend with which a request fails whose event cannot be written. */

@@ -35,15 +35,15 @@ describe('Batching', () => {
 
   it('holds nobody up', () => {
     const backend: AuditBackend = open();
-    assert.equal(backend.tell('a'), undefined);
+    assert.equal(backend.emit('a'), undefined);
   });
 
   it('loses what does not fit, and counts it', async () => {
     const it = open({ bufferSize: 3, maxEvents: 2 });
-    it.tell('a');
-    it.tell('b');
+    it.emit('a');
+    it.emit('b');
     await sink.begun(1); // these two are on their way
-    for (const event of ['c', 'd', 'e', 'f', 'g']) it.tell(event);
+    for (const event of ['c', 'd', 'e', 'f', 'g']) it.emit(event);
     assert.equal(lost, 2);
     sink.pass();
     await sink.begun(2);
@@ -58,7 +58,7 @@ describe('Batching', () => {
   it('loses what would take too much memory', async () => {
     const it = open({ bufferSize: 1_000, maxEvents: 1_000 });
     const large = 'x'.repeat(1024 * 1024);
-    for (let i = 0; i < 130; i++) it.tell(large);
+    for (let i = 0; i < 130; i++) it.emit(large);
     assert.equal(lost, 2);
     const closed = it.close();
     for (let i = 1; i <= 16; i++) {
@@ -73,7 +73,7 @@ describe('Batching', () => {
     const it = open({ bufferSize: 1_000, maxEvents: 1 });
     const large = 'x'.repeat(16 * 1024 * 1024);
     for (let round = 0; round < 4; round++) {
-      for (let i = 0; i < 8; i++) it.tell(large);
+      for (let i = 0; i < 8; i++) it.emit(large);
       assert.equal(lost, round > 2 ? 1 : 0);
       for (let i = 0; i < 8; i++) {
         await sink.begun(8 * round + i + 1);
@@ -82,67 +82,67 @@ describe('Batching', () => {
       }
       await new Promise(setImmediate);
     }
-    it.tell('more');
+    it.emit('more');
     assert.equal(lost, 1);
   });
 
   it('writes when there is enough', async () => {
     const it = open();
-    it.tell('a');
-    it.tell('b');
-    it.tell('c');
+    it.emit('a');
+    it.emit('b');
+    it.emit('c');
     await sink.begun(1);
     assert.deepEqual(sink.writes, [['a', 'b']]);
   });
 
   it('writes what has waited long enough', async () => {
     const it = open({ maxWaitMs: 1 });
-    it.tell('a');
+    it.emit('a');
     await sink.begun(1);
     assert.deepEqual(sink.writes, [['a']]);
     sink.pass();
-    it.tell('b');
+    it.emit('b');
     await sink.begun(2);
     assert.deepEqual(sink.writes[1], ['b']);
   });
 
   it('counts what a write loses, and goes on', async () => {
     const it = open();
-    it.tell('a');
-    it.tell('b');
+    it.emit('a');
+    it.emit('b');
     await sink.begun(1);
     sink.fail();
-    it.tell('c');
-    it.tell('d');
+    it.emit('c');
+    it.emit('d');
     await sink.begun(2);
     assert.equal(lost, 2);
   });
 
   it('writes what is left before it closes, however much that is', async () => {
     const it = open({ bufferSize: 100, maxEvents: 50 });
-    for (let i = 0; i < 30; i++) it.tell(String(i));
+    for (let i = 0; i < 30; i++) it.emit(String(i));
     const closed = it.close();
     await sink.begun(1);
-    it.tell('late');
+    it.emit('late');
     sink.pass();
     await sink.begun(2);
     sink.pass();
     await closed;
     assert.deepEqual([sink.writes[0]?.length, sink.writes[1], lost, sink.closed], [30, ['late'], 0, true]);
-    it.tell('too late');
+    it.emit('too late');
     assert.equal(lost, 1);
   });
 
   it('gives up what is not written in time, and counts it', async () => {
     const it = open({ closeMs: 1 });
-    for (const event of ['a', 'b', 'c']) it.tell(event);
+    for (const event of ['a', 'b', 'c']) it.emit(event);
     await it.close();
     assert.deepEqual([lost, sink.closed], [3, true]);
   });
 
   it('does not wait for permits when time is over', async () => {
     const it = open({ closeMs: 1, maxEvents: 1, throttle: { perSecond: 0.001, burst: 1 } });
-    for (const event of ['a', 'b', 'c']) it.tell(event);
+    for (const event of ['a', 'b', 'c']) it.emit(event);
     await sink.begun(1);
     sink.pass();
     await it.close();

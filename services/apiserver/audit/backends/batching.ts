@@ -41,7 +41,7 @@ export class Batching implements AuditBackend {
     this.#throttle = o.throttle === undefined ? undefined : new Throttle(o.throttle);
   }
 
-  tell(event: string): undefined {
+  emit(event: string): undefined {
     if (this.#state === 'closed') {
       this.#lost(1, new Error('The server is stopping'));
     } else if (this.#waiting.length >= this.#o.bufferSize || this.#characters + event.length > MOST_BUFFERED) {

@@ -16,9 +16,9 @@ describe('blocking()', () => {
 
   it('writes together what comes in together, and what comes in while a write is under way', async () => {
     const it = backend();
-    const first = [it.tell('a'), it.tell('b')];
+    const first = [it.emit('a'), it.emit('b')];
     await sink.begun(1);
-    const second = [it.tell('c'), it.tell('d')];
+    const second = [it.emit('c'), it.emit('d')];
     sink.pass();
     assert.deepEqual(await Promise.all(first), [true, true]);
     await sink.begun(2);
@@ -33,7 +33,7 @@ describe('blocking()', () => {
   it('lets nobody go before its own event is written', async () => {
     const it = backend();
     let went = false;
-    void it.tell('a').then(() => (went = true));
+    void it.emit('a').then(() => (went = true));
     await sink.begun(1);
     await new Promise(setImmediate);
     assert.equal(went, false);
@@ -41,7 +41,7 @@ describe('blocking()', () => {
 
   it('writes no more at once than it may', async () => {
     const it = backend({ maxEvents: 2 });
-    const told = Promise.all(['a', 'b', 'c'].map((event) => it.tell(event)));
+    const told = Promise.all(['a', 'b', 'c'].map((event) => it.emit(event)));
     await sink.begun(1);
     sink.pass();
     await sink.begun(2);
@@ -53,12 +53,12 @@ describe('blocking()', () => {
   for (const strict of [false, true]) {
     it(`counts what is lost, and lets the request ${strict ? 'know' : 'go on'}`, async () => {
       const it = backend({ strict });
-      const told = [it.tell('a'), it.tell('b')];
+      const told = [it.emit('a'), it.emit('b')];
       await sink.begun(1);
       sink.fail();
       assert.deepEqual(await Promise.all(told), [!strict, !strict]);
       assert.equal(lost, 2);
-      const next = it.tell('c');
+      const next = it.emit('c');
       await sink.begun(2);
       sink.pass();
       assert.deepEqual([await next, lost], [true, 2]);
@@ -67,19 +67,19 @@ describe('blocking()', () => {
 
   it('writes what waits before it closes, and loses what comes afterwards', async () => {
     const it = backend();
-    const told = it.tell('a');
+    const told = it.emit('a');
     const closed = it.close();
     await sink.begun(1);
     assert.equal(sink.closed, false);
     sink.pass();
     await closed;
     assert.deepEqual([await told, sink.closed, lost], [true, true, 0]);
-    assert.deepEqual([await it.tell('b'), lost], [true, 1]);
+    assert.deepEqual([await it.emit('b'), lost], [true, 1]);
   });
 
   it('gives up what is not written in time', async () => {
     const it = backend({ closeMs: 1, strict: true });
-    const told = it.tell('a');
+    const told = it.emit('a');
     await it.close();
     assert.deepEqual([await told, lost, sink.closed], [false, 1, true]);
   });

@@ -12,10 +12,10 @@ export interface BlockingOptions {
 
 /** Somebody always waits. */
 export interface BlockingBackend extends AuditBackend {
-  tell(event: string): Promise<boolean>;
+  emit(event: string): Promise<boolean>;
 }
 
-/** Events that are written together, and everybody who waits for that. */
+/** Events that are written together, and the requests that wait for that. */
 interface Group {
   readonly events: string[];
   readonly written: Promise<boolean>;
@@ -55,7 +55,7 @@ export function blocking(sink: Sink, o: BlockingOptions): BlockingBackend {
   };
 
   return {
-    tell: (event) => {
+    emit: (event) => {
       if (closed) {
         o.onLost(sink.name, 1, new Error('The server is stopping'));
         return Promise.resolve(!o.strict);

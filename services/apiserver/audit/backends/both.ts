@@ -1,9 +1,9 @@
 import type { AuditBackend } from './backend.js';
 
-/** Tells several backends; who waits, waits for all of them. */
+/** Gives events to several backends; a request that waits, waits for all of them. */
 export const both = (backends: readonly AuditBackend[]): AuditBackend => ({
-  tell: (event) => {
-    const told = backends.map((backend) => backend.tell(event)).filter((it) => it !== undefined);
+  emit: (event) => {
+    const told = backends.map((backend) => backend.emit(event)).filter((it) => it !== undefined);
     return told.length < 2 ? told[0] : Promise.all(told).then((written) => written.every(Boolean));
   },
   close: async () => {

@@ -24,7 +24,7 @@ export class LogFile implements Sink {
   readonly #o: LogFileOptions;
   #file: FileHandle | undefined;
   #bytes = 0;
-  /** The file ends in the middle of a line: somebody was stopped while writing, or the disk was full. */
+  /** The file ends in the middle of a line: a process was stopped while writing, or the disk was full. */
   #isTorn = false;
   #tidying: Promise<void> = Promise.resolve();
 
@@ -73,7 +73,7 @@ export class LogFile implements Sink {
     if (text !== '') yield Buffer.from(text);
   }
 
-  /** What fails is tried once more, with the file opened anew, from where it stopped. */
+  /** A write that fails is tried once more, with the file opened anew, from where it stopped. */
   async #append(lines: Buffer): Promise<void> {
     const bytes = this.#isTorn ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
     let at = 0;
@@ -117,7 +117,7 @@ export class LogFile implements Sink {
     try {
       await rename(path, await freeRotatedName(path, nowMs()));
     } catch (err) {
-      // Somebody else has moved it away: as good as rotated.
+      // Another process has moved it away: as good as rotated.
       if ((err as NodeJS.ErrnoException).code !== 'ENOENT') {
         log.warn('The audit log cannot be rotated and grows on', { path, err }); // better than no events
         return;

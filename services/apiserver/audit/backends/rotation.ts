@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-/** What becomes of files that were rotated. */
+/** How many rotated files are kept, how long, and in which form. */
 export interface RotationRules {
   /** Most of them to keep; 0: no bound. */
   readonly maxBackups: number;

@@ -20,7 +20,7 @@ describe('both()', () => {
   ] as const) {
     it(`waits for those who are waited for: ${answers.join(', ')}`, async () => {
       const backends = answers.map(waiting);
-      assert.equal(await both(backends).tell('a'), whole);
+      assert.equal(await both(backends).emit('a'), whole);
       assert.deepEqual(
         backends.map(({ texts }) => texts),
         [['a'], ['a']],

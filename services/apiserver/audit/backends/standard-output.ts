@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Sink } from './backend.js';
 
-/** Writes lines to standard output, as fast as somebody reads them. */
+/** Writes lines to standard output, as fast as they are read. */
 export class StandardOutput implements Sink {
   readonly name = 'log';
   readonly #stream: Writable;

@@ -10,7 +10,7 @@ import type { Type, TypeGraph } from '../../../machinery/types/graph.js';
 import { META_TYPES } from '../../../machinery/types/meta-types.js';
 import { CLIENT_WORDS } from '../../../machinery/vocabulary/vocabulary.js';
 
-/** What an answer in Protobuf says; undefined when it is of no type that we know. */
+/** Decodes a Protobuf answer; undefined for a type that is not declared. */
 export type ReadProtobuf = (body: Buffer) => JsonObject | undefined;
 
 const META_GROUPS: readonly string[] = CLIENT_WORDS.metaGroups;

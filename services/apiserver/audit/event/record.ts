@@ -198,7 +198,7 @@ export class RequestRecord implements RequestAudit {
     if (this.#decision.omits.has(stage)) return undefined;
     this.#d.onEvent();
     const event = this.#encoded(stage, status, bodies);
-    if (event !== undefined) return this.#d.backend.tell(event);
+    if (event !== undefined) return this.#d.backend.emit(event);
     return this.#d.strict ? Promise.resolve(false) : undefined;
   }
 

@@ -12,7 +12,7 @@ const BEGINNING = Buffer.from('{"kind":"Status","apiVersion":"v1",');
 /** A Status that the server gives is short. */
 const MOST_BYTES = 16 * 1024;
 
-/** What an answer in JSON says of itself when it is a Status. */
+/** Reads a JSON answer that is a Status. */
 export function statusIn(body: Buffer): Partial<StatusBody> | undefined {
   if (body.length > MOST_BYTES || !body.subarray(0, BEGINNING.length).equals(BEGINNING)) return undefined;
   return JSON.parse(body.toString('utf8')) as Partial<StatusBody>; // written by this server

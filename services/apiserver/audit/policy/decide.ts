@@ -2,7 +2,7 @@ import type { RequestInfo, ResourceRequest, UserInfo } from '../../request/reque
 import type { Level, StageName } from '../backends/backend.js';
 import type { GroupResources, Policy, PolicyRule } from './parse.js';
 
-/** What is told of a request. */
+/** How a request is audited. */
 export interface Decision {
   readonly level: Level;
   readonly omits: ReadonlySet<StageName>;
@@ -11,7 +11,7 @@ export interface Decision {
 
 const NOTHING: Decision = { level: 'None', omits: new Set(), omitManagedFields: false };
 
-/** Nobody in particular: credentials were wrong. Rules about users and groups are not about him. */
+/** The user of a request whose credentials were wrong. Rules about users and groups do not match it. */
 export const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} };
 
 /** Questions that are remembered of one user. A client chooses what it asks for, so there is a bound. */
@@ -25,14 +25,14 @@ interface CompiledRule {
   readonly verbs: ReadonlySet<string>;
 }
 
-/** What is left of a rule once user, verb and resource are known. undefined: holds for all. */
+/** The part of a rule that is checked once user, verb and resource are known. undefined: matches all. */
 interface Candidate {
   readonly decision: Decision;
   readonly namespaces: ReadonlySet<string> | undefined;
   readonly names: ReadonlySet<string> | undefined;
 }
 
-/** What is known of one user: the rules that may be about him, and what came of them before. */
+/** The rules that may match one user, and those found for resources before. */
 interface UserRules {
   readonly rules: readonly CompiledRule[];
   readonly resources: Map<string, readonly Candidate[]>;

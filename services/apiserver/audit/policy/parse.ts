@@ -12,7 +12,7 @@ export interface GroupResources {
   readonly resourceNames: readonly string[];
 }
 
-/** What a request has to be for a level to hold. What is empty holds for all. */
+/** A rule of an audit policy: which requests its level is for. An empty member matches all. */
 export interface PolicyRule {
   readonly level: Level;
   readonly users: readonly string[];
@@ -32,7 +32,7 @@ export interface Policy {
   readonly rules: readonly PolicyRule[];
 }
 
-/** What is wrong, and with which member. */
+/** An error of the policy, with the path of the member. */
 class Malformed extends Error {}
 
 type Reader<T> = (value: unknown, path: string) => T;

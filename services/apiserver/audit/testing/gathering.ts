@@ -30,7 +30,7 @@ export class Gathering implements AuditBackend {
     return this.texts.map((text) => JSON.parse(text) as ShownEvent);
   }
 
-  tell(event: string): Promise<boolean> | undefined {
+  emit(event: string): Promise<boolean> | undefined {
     this.texts.push(event);
     return this.answer;
   }

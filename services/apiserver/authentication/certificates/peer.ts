@@ -4,7 +4,7 @@ import type { Context } from '../../request/request.js';
 import type { Authorities } from './authorities.js';
 import { CertificateRefused, verifyPath, type Presented } from './verify.js';
 
-/** What is asked of a connection; the listener speaks TLS only. */
+/** The part of a TLS connection that is read here. */
 export type Peer = Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>;
 
 /** More than a client with good intentions sends along. */

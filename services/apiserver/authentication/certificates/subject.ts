@@ -9,7 +9,7 @@ export interface Subject {
   readonly organizations: readonly string[];
 }
 
-/** @throws {CertificateRefused} Without a common name, and with several: nobody could tell which one is meant. */
+/** @throws {CertificateRefused} Without a common name, and with several. */
 export function subjectOf(certificate: X509Certificate): Subject {
   const [[commonName = '', ...others], organizations] = namesOf(certificate);
   if (commonName === '' || others.length > 0) throw new CertificateRefused('The certificate has no one common name');

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 
-/** What a client presented: its own certificate first, then what it sent along to lead to an authority. */
+/** Certificates of a client: its own first, then those that lead to an authority. */
 export type Presented = readonly [X509Certificate, ...X509Certificate[]];
 
 /** Why a certificate does not count. */

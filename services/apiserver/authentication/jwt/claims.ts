@@ -1,7 +1,7 @@
 import { getOwn } from '../../../machinery/meta/own.js';
 import { TokenRefused } from '../token-reviewer.js';
 
-/** What a token says, as it was parsed. */
+/** The claims of a token, as they were parsed. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 export const malformed = (claim: string): TokenRefused =>
@@ -35,7 +35,7 @@ export interface Times {
 
 /**
  * Servers that issue tokens and servers that are sent them have clocks of their own: a token may be from so far in the
- * future. One that has expired is good nowhere: nobody is helped by more time than he was told.
+ * future. One that has expired gets no more time.
  */
 const CLOCKS_DIFFER_SECONDS = 60;
 

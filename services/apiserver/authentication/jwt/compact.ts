@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../machinery/meta/own.js';
 /** The compact form of a JSON Web Signature (RFC 7515, 7.1); one without a signature is none of ours. */
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** What a token says, whoever wrote it. */
+/** Header and claims of a token whose signature has not been checked. */
 export interface Unverified {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ export function algorithmsOf(key: KeyObject): readonly [string, ...string[]] {
   return algorithms;
 }
 
-/** Names a key by its public half, so that whoever checks a token finds it, whatever the file is called. */
+/** Names a key by its public half, so that a verifier finds it, whatever the file is called. */
 export const keyId = (key: KeyObject): string =>
   createHash('sha256')
     .update((key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' }))

@@ -45,7 +45,7 @@ export class IdTokens implements TokenAuthenticator {
   readonly #nowMs: () => number;
   /** By digest, as all that is remembered here: memory holds no token. */
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
-  /** What none of these keys has signed. */
+  /** Tokens that none of these keys has signed. */
   readonly #bad = new LRUCache<string, KeySet>({ max: MAX_BAD });
   readonly #verifying = new Map<string, Promise<Known>>();
 

@@ -5,7 +5,7 @@ import type { VerifyingKey } from '../jwt/signatures.js';
 
 /** A key of the provider. */
 export interface ProviderKey extends VerifyingKey {
-  /** What the provider calls it. */
+  /** The `kid` that the provider gives it. */
   readonly name: string | undefined;
 }
 
@@ -106,6 +106,6 @@ function publicKey(jwk: JsonWebKey): KeyObject {
   }
 }
 
-/** A name that somebody else chose, for a log. */
+/** The provider's name of a key, short enough for a log. */
 const shown = (kid: unknown): string =>
   typeof kid === 'string' ? JSON.stringify(kid.slice(0, 64)) : 'a key without a name';

@@ -20,7 +20,7 @@ export interface OidcParts {
 }
 
 /**
- * Whoever comes with ID tokens of the provider that is trusted. The provider need not be there yet: it is asked until it answers, and again.
+ * Authenticates by ID tokens of one trusted provider, which need not be there yet: its keys are read until it answers, and again.
  *
  * @throws {Error} In one line, when the authorities of its certificate cannot be used.
  */

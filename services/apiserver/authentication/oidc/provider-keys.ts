@@ -22,7 +22,7 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms
 
 /** The pause after a failure, doubled for each further one. */
 const BACKOFF = { leastMs: 1_000, mostMs: 30_000 };
-/** Between questions for tokens that no known key has signed: whoever makes tokens up does not make us ask more often. */
+/** Between questions for tokens that no known key has signed: made up tokens do not make this server ask more often. */
 const LEAST_BETWEEN_MS = 10_000;
 /** How long keys are kept: as the provider says, within these bounds, or the usual time. */
 const KEPT_MS = { least: 60_000, usual: 10 * 60_000, most: 24 * 60 * 60_000 };

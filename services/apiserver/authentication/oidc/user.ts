@@ -3,7 +3,7 @@ import type { UserInfo } from '../../request/request.js';
 import { audiencesIn, malformed, timeIn, type Claims, type Times } from '../jwt/claims.js';
 import { TokenRefused } from '../token-reviewer.js';
 
-/** What an ID token has to say, and what becomes of it (spec 2, 5.6). */
+/** Which claims an ID token must have, and how a user is made of them (spec 2, 5.6). */
 export interface ClaimRules {
   /** Whom tokens have to be issued for. */
   readonly clientId: string;

@@ -16,7 +16,7 @@ export interface Bound {
   readonly object: Named;
 }
 
-/** What a token says, besides who issued it. */
+/** The claims of a token that are used, besides its issuer. */
 export interface TokenContent {
   readonly namespace: string;
   readonly account: Named;
@@ -47,7 +47,7 @@ export function claimsOf(c: TokenContent, issuer: string, member: string, nowSec
   };
 }
 
-/** What was read of a token. Times are seconds since 1970. */
+/** Claims of a token. Times are seconds since 1970. */
 export interface TokenClaims {
   readonly namespace: string;
   readonly account: Named;
@@ -59,7 +59,7 @@ export interface TokenClaims {
   readonly notBefore: number;
   /** Infinity: it does not expire. */
   readonly expires: number;
-  /** Infinity: nobody is told of its use. */
+  /** Infinity: its use is never warned of. */
   readonly warnAfter: number;
 }
 

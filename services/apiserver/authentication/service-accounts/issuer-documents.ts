@@ -1,6 +1,6 @@
 import type { VerifyingKey } from '../jwt/signatures.js';
 
-/** What others need to check this server's tokens by themselves. */
+/** Documents by which others verify this server's tokens. */
 export interface IssuerDocuments {
   /** `/.well-known/openid-configuration` (OpenID Connect Discovery 1.0, section 3). */
   readonly configuration: object;
@@ -10,7 +10,7 @@ export interface IssuerDocuments {
 
 export interface IssuerOptions {
   readonly issuer: string | undefined;
-  /** Where the keys are to be had; '' for below the issuer, as whoever reaches the one document there reaches the other. */
+  /** Where the keys are; '' for below the issuer, where the other document is. */
   readonly jwksUri: string;
   readonly keys: readonly VerifyingKey[];
 }

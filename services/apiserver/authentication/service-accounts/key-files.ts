@@ -38,13 +38,13 @@ function keysOf(file: string, purpose: 'sign' | 'verify'): readonly VerifyingKey
   }
 }
 
-/** Nobody chose it for tokens: one that cannot sign them is none. */
+/** The key of the serving certificate, if it is of a type that signs tokens. */
 function servingKey(file: string): readonly VerifyingKey[] {
   if (file === '') return [];
   try {
     return keysIn(readFileSync(file, 'utf8'));
   } catch {
-    return []; // whoever serves with it tells what is wrong with the file
+    return []; // the listener says what is wrong with the file
   }
 }
 

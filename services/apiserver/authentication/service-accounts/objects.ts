@@ -23,7 +23,7 @@ export interface ObjectsDeps {
   readonly nowMs: () => number;
 }
 
-/** What the store said when the cache did not know. */
+/** The store's answer about an object that the cache does not have. */
 interface Answer {
   readonly untilMs: number;
   readonly object: CachedObject | undefined;
@@ -63,7 +63,7 @@ export class ReferencedObjects {
     return cached !== undefined && reference.isMeant(cached) ? this.#lives(cached) : undefined;
   }
 
-  /** What the store has had and the cache, now that it has come so far, has not: that is gone. */
+  /** An object that the cache does not have though it is as new as the store's answer is gone. */
   #holds({ object }: Answer): boolean {
     return object !== undefined && this.#d.reader.revision < object.revision && this.#lives(object);
   }
@@ -97,7 +97,7 @@ export class ReferencedObjects {
 
 interface Life {
   readonly uid: string;
-  /** Infinity: nobody has deleted it. */
+  /** Infinity: it is not being deleted. */
   readonly deletedAtMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface ReferencesDeps {
   readonly lookup: boolean;
 }
 
-/** What a token names, and what has to be there at every request that comes with it. */
+/** The objects that a token names, which have to be there at every request with it. */
 export type ReferencesOf = (claims: TokenClaims, digest: Buffer) => readonly Reference[];
 
 /** @throws {Error} When one of the resources is not declared. */

@@ -11,7 +11,7 @@ export const tokenId = (token: string): string => hash('sha256', token, 'base64'
 /** Takes the same time whatever differs. */
 export const sameDigest = (a: Buffer, b: Buffer): boolean => timingSafeEqual(a, b);
 
-/** What an object of kind Secret holds, decoded. */
+/** The decoded content of a Secret. */
 export interface SecretParts {
   readonly type: string;
   /** undefined: there is none of that key. */

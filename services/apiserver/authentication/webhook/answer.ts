@@ -3,21 +3,21 @@ import type { UserInfo } from '../../request/request.js';
 import { flagAt, objectAt, shortened, textAt, textsAt, type Members } from '../../webhook-reviews/members.js';
 import { ReviewError } from '../../webhook-reviews/review-error.js';
 
-/** What a service says of a token. */
+/** The answer of a service about a token. */
 export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: UserInfo; readonly audiences: readonly string[]; readonly weight: number }
   | { readonly kind: 'unknown' }
   /** It could not find out. */
   | { readonly kind: 'error'; readonly message: string };
 
-/** What a user may weigh: some thousand groups. One value weighs its characters, and what holds them. */
+/** Largest user, in characters: some thousand groups. */
 const MAX_USER_WEIGHT = 128 * 1024;
 const VALUE_WEIGHT = 32;
 
 const UNKNOWN: TokenAnswer = { kind: 'unknown' };
 
 /**
- * Reads the status of a TokenReview. One that names an error knows nobody, whatever else it says.
+ * Reads the status of a TokenReview. One with an error authenticates no user, whatever else it says.
  *
  * @param token Does not get into errors, whatever the service writes there.
  * @throws {ReviewError} For a status of another shape.

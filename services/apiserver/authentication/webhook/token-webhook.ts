@@ -35,7 +35,7 @@ export function openTokenWebhook(
   return new TokenWebhook({ service, ttlMs: o.tokenWebhookCacheTtlMs, metrics: metrics.tokenCache });
 }
 
-/** What is remembered of a token: whose it is, or that it is nobody's. */
+/** A remembered answer about a token: its user, or that it has none. */
 interface Answer {
   readonly identity: Identity | undefined;
 }
@@ -130,7 +130,7 @@ export class TokenWebhook implements TokenAuthenticator {
 
 /**
  * undefined: the token is meant for others. A service that names no audiences knows nothing of them: then the token is
- * meant for this server, which whoever asks settles.
+ * meant for this server, which the token reviewer settles.
  */
 function identityOf(
   { user, audiences }: Extract<TokenAnswer, { kind: 'known' }>,

@@ -33,7 +33,7 @@ class Counts {
   }
 }
 
-/** Applies the changes of one resource when somebody asks, not when they happen. */
+/** Applies the changes of one resource at the next question, not when they happen. */
 class Pending {
   /** The newest state of what has changed since; undefined: it is gone. At most one of each key. */
   readonly #changed = new Map<string, CachedObject | undefined>();
@@ -54,7 +54,7 @@ class Pending {
       changed: ({ object, deleted }: Change) => {
         if (!deleted) this.#changed.set(object.key, object);
         else if (this.#applied.has(object.key)) this.#changed.set(object.key, undefined);
-        else this.#changed.delete(object.key); // it came and went before anybody asked
+        else this.#changed.delete(object.key); // it came and went between two questions
       },
     };
   }
@@ -68,14 +68,14 @@ class Pending {
 }
 
 /**
- * What leads from objects to nodes, by way of pods and volumes, in step with the caches. Nothing is read until the first
+ * Paths from objects to nodes, by way of pods and volumes, in step with the caches. Nothing is read until the first
  * agent of a node asks: where there are none, pods cost nothing here. After that each change is read once.
  */
 export class NodeGraph {
   readonly #pods = new Map<string, PodReferences>();
   readonly #volumes = new Map<string, VolumeReferences & { readonly name: string }>();
   readonly #attachments = new Map<string, { readonly name: string; readonly node: string }>();
-  /** What pods name, to the nodes that they are bound to. */
+  /** From objects that pods name to the nodes of those pods. */
   readonly #nodes = new Counts();
   /** Secrets that volumes name, to the claims on those volumes. */
   readonly #claims = new Counts();

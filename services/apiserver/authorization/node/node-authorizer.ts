@@ -24,14 +24,14 @@ export const nodeOf = ({ name, groups }: UserInfo): string | undefined =>
 export interface NodeAuthorizerDeps {
   readonly graph: NodeGraph;
   readonly vocabulary: Vocabulary;
-  /** What every agent may do; what concerns objects of other nodes is narrowed further. Asked for once, when one comes. */
+  /** Rules for every agent, before they are narrowed to its own node's objects. Asked for once, at the first agent. */
   readonly rules: () => readonly PolicyRule[];
 }
 
-/** What is asked, and for which node. */
+/** Decides a question of the agent of `node`. */
 type Check = (node: string, asked: ResourceAttributes) => Decision;
 
-/** Agents of nodes may do what their own pods need (spec 2, 5.9). It has no opinion about anybody else. */
+/** Agents of nodes may do what their own pods need (spec 2, 5.9). It has no opinion about other users. */
 export function nodeAuthorizer({ graph, vocabulary, rules }: NodeAuthorizerDeps): Authorizer {
   let role: CompiledRole | undefined;
   const checks = checksOf(graph, vocabulary);

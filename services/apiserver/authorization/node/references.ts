@@ -1,6 +1,6 @@
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 
-/** What an agent of a node needs because of something that is bound to its node. */
+/** Kinds of objects that an agent needs because of a pod or volume of its node. */
 export type ReferencedKind = 'secret' | 'configmap' | 'claim' | 'serviceaccount';
 
 /** `<kind>/<namespace>/<name>` */
@@ -51,7 +51,7 @@ const OF_PODS: Readonly<Record<ReferencedKind, readonly (readonly string[])[]>> 
   ),
 };
 
-/** What a pod is to its node. */
+/** A pod's node and the objects that it names. */
 export interface PodReferences {
   /** '' while it is bound to none. */
   readonly node: string;
@@ -95,9 +95,9 @@ function* ownClaims(pod: unknown): Generator<string> {
   }
 }
 
-/** What a volume is to the pods that claim it. */
+/** A volume's claim and the secrets that it names. */
 export interface VolumeReferences {
-  /** undefined while nobody claims it. */
+  /** undefined while it is not claimed. */
   readonly claim: Reference | undefined;
   /** Secrets that a node needs to use it. */
   readonly secrets: ReadonlySet<Reference>;

@@ -49,7 +49,7 @@ export class BoundRole {
   }
 }
 
-/** What one binding gives to one of its subjects. */
+/** One binding of a role, as one of its subjects has it. */
 export class Grant {
   readonly role: BoundRole;
   readonly #holder: Holder;
@@ -72,10 +72,10 @@ export class Grant {
   }
 }
 
-/** Somebody's roles in one place, each with the bindings that give it. */
+/** A subject's roles in one place, each with the bindings that give it. */
 type Roles = Map<BoundRole, Set<Grant>>;
 
-/** What is bound in one namespace, or in the whole cluster. */
+/** Bindings of one namespace, or of the whole cluster. */
 interface Place {
   readonly users: Map<string, Roles>;
   readonly groups: Map<string, Roles>;
@@ -144,7 +144,7 @@ export class AccessIndex {
     };
   }
 
-  /** What allows something in the cluster or, where one is given, in a namespace. */
+  /** The binding that allows a request in the cluster or, where one is given, in a namespace. */
   allowing(user: UserInfo, asked: Question, namespace: string): Grant | undefined {
     const found = allowingIn(this.#cluster, user, asked);
     if (found !== undefined || namespace === '') return found;
@@ -152,7 +152,7 @@ export class AccessIndex {
     return place === undefined ? undefined : allowingIn(place, user, asked);
   }
 
-  /** The roles that somebody has in the cluster and in a namespace, some of which may not be there. */
+  /** The roles of a user in the cluster and in a namespace, some of which may not be there. */
   *rolesOf(user: UserInfo, namespace: string): Generator<BoundRole> {
     for (const place of [this.#cluster, namespace === '' ? undefined : this.#namespaces.get(namespace)]) {
       if (place !== undefined) for (const roles of rolesIn(place, user)) yield* roles.keys();

@@ -37,7 +37,7 @@ export async function runAggregation(d: AggregationDeps, signal: AbortSignal): P
   );
 }
 
-/** What aggregation looks at in a role; read once for each state. */
+/** The part of a role that aggregation reads; read once for each state. */
 interface KnownRole extends SelectableRole {
   readonly aggregationRule: unknown;
 }

@@ -13,7 +13,7 @@ export interface SelectableRole {
 }
 
 /**
- * What the `rules` of a role should be whose aggregationRule gathers those of others: the rules of all roles that one of
+ * The wanted `rules` of a role whose aggregationRule gathers those of others: the rules of all roles that one of
  * its selectors matches, other than itself, selector by selector and in the order of the roles' names; each rule once. A
  * selector that cannot be read selects nothing.
  *

@@ -1,12 +1,12 @@
 import { memberOf } from './rules.js';
 
-/** What a binding binds. */
+/** The role that a binding refers to. */
 export interface RoleRef {
   readonly kind: 'Role' | 'ClusterRole';
   readonly name: string;
 }
 
-/** Somebody to whom a binding gives a role, in the words by which requests know him. */
+/** A subject of a binding, in the words by which requests name users. */
 export interface Holder {
   readonly known: 'users' | 'groups';
   readonly name: string;
@@ -47,7 +47,7 @@ export function roleRefOf(object: unknown, group: string, namespace: string): Ro
   return undefined;
 }
 
-/** What is left out is filled in with the group. */
+/** An absent apiGroup is the group of roles. */
 function inGroup(reference: unknown, group: string): boolean {
   const apiGroup = memberOf(reference, 'apiGroup') ?? '';
   return apiGroup === '' || apiGroup === group;

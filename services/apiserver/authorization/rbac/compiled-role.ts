@@ -1,7 +1,7 @@
 import type { Attributes } from '../authorizer.js';
 import { ALL, combined, withoutStars, type PolicyRule } from './rules.js';
 
-/** What is asked, in the words that roles are looked up by. Made once for all roles of a decision. */
+/** A question in the words that roles are looked up by. Made once for all roles of a decision. */
 export type Question =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
   | {

@@ -1,12 +1,12 @@
 import { CompiledRole, type Question } from './compiled-role.js';
 import { ALL, type PolicyRule } from './rules.js';
 
-/** Whether somebody has one right. Asked for each combination of the rules that are compared. */
+/** Whether a user has one right. Asked for each combination of the rules that are compared. */
 export type Holds = (right: Question) => boolean;
 
 /** Most combinations that are compared one by one: they multiply, so a small object can stand for millions. */
 const MAX_COMBINATIONS = 50_000;
-/** Each of them may be held against every rule that somebody has, while everybody else waits: some 0.3 s. */
+/** Each may be compared with every rule of a user without a pause: some 0.3 s. */
 const MAX_COMPARISONS = 25_000_000;
 
 /** More combinations than are compared. */
@@ -17,13 +17,13 @@ export class TooManyRights extends Error {
 const NO_RULE: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
 const EVERY_RESOURCE: Question = { kind: 'resource', verb: ALL, group: ALL, resource: ALL, anyParent: '', name: '' };
 
-/** What grants everything there is. */
+/** Rules that grant everything. */
 export const EVERYTHING: readonly PolicyRule[] = [
   { ...NO_RULE, verbs: [ALL], apiGroups: [ALL], resources: [ALL] },
   { ...NO_RULE, verbs: [ALL], nonResourceURLs: [ALL] },
 ];
 
-/** Rights that somebody has, by the rules that give them. */
+/** Rights of a user, by the rules that give them. */
 export interface Held {
   readonly holds: Holds;
   /** How many combinations may be compared with them. */

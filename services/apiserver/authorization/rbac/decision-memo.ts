@@ -12,7 +12,7 @@ interface Decisions {
 }
 
 /**
- * What was decided for a user, for as long as nothing changes on which it depends. Users are told apart by identity: the
+ * Decisions for users, for as long as nothing changes on which they depend. Users are told apart by identity: the
  * same object always has the same name and groups.
  */
 export class DecisionMemo {

@@ -6,7 +6,7 @@ import { reconcilePolicy } from './bootstrap.js';
 const RETRY = { leastMs: 200, mostMs: 1_000 };
 
 /**
- * What every server does for roles: at its start it brings the policy of every installation in line, and from then on it
+ * Every server's work for roles: at its start it brings the bootstrap policy in line, and from then on it
  * keeps the rules of roles that gather them, until `signal` fires. Never throws.
  *
  * @param d `state.policySettled` is set once the policy is in line.
@@ -22,7 +22,7 @@ export async function lookAfterRoles(
     return 'finished';
   };
   const onFailure = (err: unknown): void =>
-    log.warn('The first roles and bindings could not be brought in line yet', { err });
+    log.warn('The roles and bindings of the bootstrap policy could not be brought in line yet', { err });
   await repeat({ round, onFailure, retry: RETRY }, signal);
   await runAggregation({ ...d, log }, signal);
 }

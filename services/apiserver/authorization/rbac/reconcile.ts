@@ -4,13 +4,13 @@ import { writtenRule } from './aggregation.js';
 import { heldBy, missingRights } from './coverage.js';
 import { memberOf, rulesOf, type PolicyRule } from './rules.js';
 
-/** What to do with an object of the policy that is there: nothing, store it so, or make it anew. */
+/** The step for a stored object of the policy: nothing, store it so, or make it anew. */
 export type Reconciled = { readonly do: 'nothing' | 'replace' } | { readonly do: 'put'; readonly object: ApiObject };
 
 const NOTHING: Reconciled = { do: 'nothing' };
 
 /**
- * What brings an object of the policy in line. It is given back what it lacks; what it has beyond the policy stays.
+ * The step that brings an object of the policy in line. It gets back what it lacks; what it has beyond the policy stays.
  *
  * @param present As stored; not changed. @param wanted As the policy has it, with all defaults.
  * @param autoupdate The annotation with which an operator keeps an object as it is.

@@ -62,7 +62,7 @@ export const combined = ({ resource, subresource }: ResourceAttributes): string 
 /**
  * Whether a rule allows what is asked. The meaning of rules: an index may be quicker, and must not decide otherwise.
  *
- * A rule with names says nothing about collections, which have none; a name that is empty is nobody's.
+ * A rule with names says nothing about collections, which have none; an empty name matches no object.
  */
 export function covers(rule: PolicyRule, asked: Attributes): boolean {
   if (!has(rule.verbs, asked.verb)) return false;

@@ -3,7 +3,7 @@ import type { Decision } from '../authorizer.js';
 
 /**
  * Reads the status of a SubjectAccessReview (spec 2, 5.9). Whatever is not said is not allowed, and
- * whatever is denied is denied, even when it is allowed as well: nobody else may allow it then.
+ * a denial counts even when it is allowed as well: no other authorizer is asked then.
  *
  * @throws {ReviewError} For a status of another shape.
  */

@@ -2,7 +2,7 @@ import type { UserInfo } from '../../request/request.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 import type { Attributes } from '../authorizer.js';
 
-/** What the list of groups is called: the versions of the review differ in nothing else. */
+/** The member with the list of groups; the versions of the review differ in nothing else. */
 export type GroupsMember = 'group' | 'groups';
 
 /** The spec of a SubjectAccessReview (spec 2, 2.5). What is empty is left out, as other servers do. */

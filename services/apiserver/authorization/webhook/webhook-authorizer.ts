@@ -57,12 +57,12 @@ const MAX_REMEMBERED_LENGTH = 10_000;
 
 /**
  * A service outside that decides (spec 2, 5.9). When it gives no answer that can be used, it has no opinion: those after it
- * decide, and when nobody allows, it is refused. What users may do cannot be listed.
+ * decide, and when none allows, it is refused. What users may do cannot be listed.
  */
 export class WebhookAuthorizer implements Authorizer {
   readonly name = 'Webhook';
   readonly #d: WebhookAuthorizerDeps;
-  /** Apart from the others: whoever asks for much that he may not do makes nobody else wait. */
+  /** Apart from the others, so that many refused questions do not push out allowed ones. */
   readonly #allowed: AnswerCache<Decision>;
   readonly #others: AnswerCache<Decision>;
   readonly #questions = new SharedQuestions<Decision>();
@@ -82,7 +82,7 @@ export class WebhookAuthorizer implements Authorizer {
     try {
       return await this.#questions.ask(key, (left) => this.#decide(key, user, attributes, left), asker);
     } catch (err) {
-      asker?.signal.throwIfAborted(); // nobody is left to be told: those after this one need not be asked
+      asker?.signal.throwIfAborted(); // the client has gone: the authorizers after this one need not be asked
       return { decision: 'noOpinion', reason: '', error: err instanceof Error ? err.message : 'The webhook failed' };
     }
   }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 
-/** What says whether a server keeps an object as it proposes it. */
+/** The annotation by which an operator decides whether servers keep an object. */
 export interface Keeping {
   /** Key of the annotation with which an operator decides that. */
   readonly autoupdate: string;
-  /** Nobody decides anything here. */
+  /** Servers decide, whatever the annotation says. */
   readonly mandatory: boolean;
 }
 
@@ -26,7 +26,7 @@ export function reconciled(present: ApiObject, wanted: ApiObject, keeping: Keepi
   return { ...present, metadata: { ...present.metadata, annotations: said }, spec };
 }
 
-/** Without an answer of the operator, an object is kept until somebody has changed its spec. */
+/** Without the annotation, an object is kept until its spec is changed. */
 const isKept = ({ metadata }: ApiObject, autoupdate: string): boolean =>
   truthOf(metadata.annotations?.[autoupdate]) ?? metadata.generation === 1;
 

@@ -40,7 +40,7 @@ export class Upkeep {
     }));
   }
 
-  /** What it looks at. */
+  /** The resources that it reads and writes. */
   get caches(): readonly StoredResource['cache'][] {
     return FLOW_RESOURCES.map((resource) => this.#stored(resource).cache);
   }

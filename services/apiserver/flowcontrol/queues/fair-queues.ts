@@ -75,7 +75,7 @@ class Queue implements HeapItem {
   }
 }
 
-/** What a request is taken to need until it is done and the truth is known. */
+/** The seat time that a request is taken to need until it is done. */
 const ESTIMATED_MS = 3;
 
 const comesBefore = (a: Queue, b: Queue): boolean => {
@@ -125,7 +125,7 @@ export class FairQueues {
     return this.#inUse === 0 && this.#waiting === 0;
   }
 
-  /** Takes seats where nobody waits for them. @returns How many, to be given back by `release`; 0 when there are none. */
+  /** Takes seats that no request waits for. @returns How many, to be given back by `release`; 0 when there are none. */
   tryStart(width: number): number {
     const { seats: limit } = this.#limits;
     const seats = Math.min(width, limit);

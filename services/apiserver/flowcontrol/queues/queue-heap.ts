@@ -1,4 +1,4 @@
-/** What a heap keeps in order. */
+/** An entry of a heap. */
 export interface HeapItem {
   /** Where it stands in its heap; -1 when it is in none. Written by the heap only. */
   place: number;

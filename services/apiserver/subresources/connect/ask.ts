@@ -19,12 +19,12 @@ export interface Question {
 /** The answer's head. Its body comes with `answer`, or it is a protocol of its own on the connection. */
 export interface Reply {
   readonly answer: IncomingMessage;
-  /** What followed the head of an answer that agrees to another protocol; undefined: an ordinary answer. */
+  /** Bytes after the head of an answer that agrees to another protocol; undefined: an ordinary answer. */
   readonly upgraded: Buffer | undefined;
 }
 
 /**
- * Asks over a connection that stands and is nobody else's. Whoever closes the connection ends the question.
+ * Asks over a connection of its own. Closing the connection ends the question.
  *
  * @throws {StatusError} ServiceUnavailable when no answer comes
  */

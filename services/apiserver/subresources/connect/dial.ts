@@ -4,11 +4,11 @@ import { connect as connectTls } from 'node:tls';
 import { StatusError } from '../../../machinery/meta/status.js';
 import { hostPort, type Target } from './target.js';
 
-/** 503: nobody answers there. What it says of the network is what the client needs to know, and nothing secret. */
+/** 503: the target does not answer. The message tells the network's error, which is no secret. */
 export const unreachable = (why: string, cause?: unknown): StatusError =>
   new StatusError('ServiceUnavailable', `error trying to reach service: ${why}`, { cause });
 
-/** What clients know these failures as. */
+/** Messages that clients know for these failures. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries<string>({
     ECONNREFUSED: 'connect: connection refused',
@@ -43,7 +43,7 @@ export async function dial(target: Target, connectMs: number, signal: AbortSigna
   return new Promise((settle, reject) => {
     const fail = (err: Error): void => {
       finish();
-      socket.on('error', () => undefined); // what else goes wrong concerns nobody
+      socket.on('error', () => undefined); // later errors need no handling
       socket.destroy();
       reject(err);
     };

@@ -4,7 +4,7 @@ import type { Http2ServerRequest } from 'node:http2';
 /** Headers by lower-case name. */
 export type Headers = Record<string, string | string[]>;
 
-/** What belongs to one connection (RFC 9110, 7.6.1), in either direction. */
+/** Headers of one connection (RFC 9110, 7.6.1), in either direction. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -17,11 +17,11 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What tells us who asks and for whom is nobody else's: whoever has it could ask in the same name. */
+/** Credentials, which are never sent on: their receiver could ask in the client's name. */
 const CREDENTIALS = /^(?:authorization|impersonate-.*|x-remote-.*)$/;
 /** Where a request came from is for us to say. `expect` is answered here. */
 const OURS = /^(?:forwarded|x-forwarded-.*|expect|http2-settings|:.*)$/;
-/** What a browser may do with an answer is decided for this server, not by those behind it. */
+/** Headers by which this server, and no proxied one, decides what a browser may do with an answer. */
 const CORS = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
 
 const listed = (value: string | string[] | undefined): string[] =>
@@ -59,7 +59,7 @@ export interface HeaderWords {
   readonly bearerPrefix: string;
 }
 
-/** What of a client's request goes on to the server behind. `uri`: the path that the client sees. */
+/** Headers of a proxied request. `uri`: the path that the client sees. */
 export function requestHeaders(req: ClientRequest, uri: string, { bearerPrefix }: HeaderWords): Headers {
   const headers = passed(received(req), (name) => CREDENTIALS.test(name) || OURS.test(name));
   headers['host'] ??= 'stream' in req ? req.authority : '';
@@ -78,6 +78,6 @@ export function requestHeaders(req: ClientRequest, uri: string, { bearerPrefix }
   return headers;
 }
 
-/** What of the answer goes back. */
+/** Headers of a proxied answer. */
 export const answerHeaders = (answer: IncomingMessage): Headers =>
   passed(answer.headersDistinct, (name) => CORS.test(name));

@@ -8,7 +8,7 @@ import { ask } from './ask.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';
 import { objectOf, type PodParts } from './objects.js';
-import { withConnection } from './pass-on.js';
+import { withConnection } from './proxy-request.js';
 import { logQuery } from './queries.js';
 import { relay } from './relay.js';
 import { hostPort } from './target.js';
@@ -32,9 +32,9 @@ const readLog =
     const target = await agentOf(d, node, !booleanParameter(query, 'insecureSkipTLSVerifyBackend'));
     const path = `/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}`;
     const headers = { host: hostPort(target.host, target.port) };
-    const { idleMs } = d.passing.limits;
-    await withConnection(d.passing, ctx, target, async (socket) => {
-      const release = d.passing.streams.hold(() => socket.destroy());
+    const { idleMs } = d.proxying.limits;
+    await withConnection(d.proxying, ctx, target, async (socket) => {
+      const release = d.proxying.streams.hold(() => socket.destroy());
       try {
         const question = { method: 'GET', path, headers, body: undefined, answerMs: idleMs };
         const { answer } = await ask(socket, question);
@@ -46,7 +46,7 @@ const readLog =
     });
   };
 
-/** What an agent says of a failure is for people; more than this nobody reads. */
+/** Longest text of an agent's failure, which is for people. */
 const MOST_SAID_BYTES = 50_000;
 
 async function refusal(answer: IncomingMessage, { name }: ResourceRequest): Promise<StatusError> {

@@ -6,7 +6,7 @@ import { proxiedUrl } from '../../pipeline/request-info.js';
 import { upgradeOf } from '../../http/upgrade.js';
 import type { OperationDeps, OperationVerbs } from '../operation.js';
 import { nodeTarget } from './nodes.js';
-import { passOn } from './pass-on.js';
+import { proxyRequest } from './proxy-request.js';
 import { podTarget } from './pods.js';
 import { serviceTarget } from './services.js';
 import type { Target } from './target.js';
@@ -26,12 +26,12 @@ const through =
       return;
     }
     const whole = `${path === '' ? '/' : path}${query}`;
-    await passOn(d.passing, ctx, {
+    await proxyRequest(d.proxying, ctx, {
       target,
       path: whole,
       prefix,
       uri: `${prefix}${path}`,
-      answerMs: d.passing.limits.answerMs,
+      answerMs: d.proxying.limits.answerMs,
     });
   };
 
@@ -46,7 +46,7 @@ function toRoot(ctx: Context, prefix: string, query: string): void {
   ctx.status = 301; // an empty body is taken for a 204
 }
 
-/** Asks admission. `options`: what the client asks of the other side. @throws {StatusError} of whoever refuses */
+/** Asks admission. `options`: what the client asks of the other side. @throws {StatusError} of the plugin that refuses */
 export async function admitConnection(
   { admission }: OperationDeps,
   ctx: Context,

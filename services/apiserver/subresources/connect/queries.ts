@@ -1,7 +1,7 @@
 import { field, invalid, type FieldError } from '../../../machinery/meta/status.js';
 import { booleanParameter, integerParameter } from '../../http/query.js';
 
-/** What the agent of a node is asked, in the order of the names. */
+/** Query parameters for the agent of a node, in the order of their names. */
 function written(pairs: readonly (readonly [string, string])[]): string {
   const sorted = [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)); // stable: words of a command keep theirs
   return new URLSearchParams(sorted.map(([name, value]): [string, string] => [name, value])).toString();

@@ -13,7 +13,7 @@ export interface SeenThrough {
   /** The path of the proxy. */
   readonly prefix: string;
   readonly target: Target;
-  /** What the client calls this server. */
+  /** The host by which the client names this server. */
   readonly host: string;
 }
 

@@ -8,7 +8,7 @@ import type { Headers } from './headers.js';
  * Answers with what another server answers, as it comes and as fast as the client takes it. Resolves when the answer is
  * over, whoever ended it.
  *
- * @throws {StatusError} ServiceUnavailable for an answer that cannot be given to anybody
+ * @throws {StatusError} ServiceUnavailable for an answer that no client may be given
  */
 export async function relay(ctx: Context, answer: IncomingMessage, headers: Headers): Promise<void> {
   const { res } = ctx;

@@ -7,11 +7,11 @@ import type { OperationDeps, OperationVerbs } from '../operation.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';
 import { objectOf, type PodParts } from './objects.js';
-import { passOn } from './pass-on.js';
+import { proxyRequest } from './proxy-request.js';
 import { admitConnection } from './proxy.js';
 import { portsQuery, sessionQuery } from './queries.js';
 
-/** What the agent of the pod's node is asked: a path below which it has what this server's path names. */
+/** The path on the pod's node agent for a sub-resource of a pod. */
 type AgentPath = (pod: PodParts, request: ResourceRequest, query: URLSearchParams) => string;
 
 const inContainer =
@@ -53,8 +53,8 @@ const session =
     if (node === '') throw badRequest(`pod ${name} does not have a host assigned`);
     const target = await agentOf(d, node);
     if (upgradeOf(ctx.req) === undefined) throw badRequest('Upgrade request required');
-    const { idleMs } = d.passing.limits;
-    await passOn(d.passing, ctx, { target, path, prefix: undefined, uri: ctx.path, answerMs: idleMs });
+    const { idleMs } = d.proxying.limits;
+    await proxyRequest(d.proxying, ctx, { target, path, prefix: undefined, uri: ctx.path, answerMs: idleMs });
   };
 
 const both = (operation: Operation): OperationVerbs => ({ get: operation, create: operation });

@@ -19,7 +19,7 @@ export interface Target {
   readonly allows: (address: string) => boolean;
 }
 
-/** What a name in a path says: `name`, `name:port` or `scheme:name:port`. */
+/** A parsed name of a path: `name`, `name:port` or `scheme:name:port`. */
 export interface NamedTarget {
   readonly scheme: '' | 'http' | 'https';
   readonly name: string;

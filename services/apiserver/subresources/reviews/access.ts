@@ -14,7 +14,7 @@ interface AccessSpec {
   readonly user?: string;
   readonly uid?: string;
   readonly groups?: readonly string[] | null;
-  /** What `groups` is called in v1beta1. */
+  /** `groups` in v1beta1. */
   readonly group?: readonly string[] | null;
   readonly extra?: Readonly<Record<string, readonly string[]>> | null;
 }
@@ -29,7 +29,7 @@ export const selfSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
       shown(await decide(d.authorizers, ctx.state.user, attributesOf(specOf(object)), ctx.state)),
   });
 
-/** May somebody do this? */
+/** SubjectAccessReview: may a user do this? */
 export const subjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: (object, request) => [

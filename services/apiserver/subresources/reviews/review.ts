@@ -11,7 +11,7 @@ import type { OperationDeps, OperationVerbs } from '../operation.js';
 
 /** A kind of question that is asked by creating it; the answer is its status. */
 export interface Review {
-  /** What is wrong with the question. */
+  /** Errors of the review's spec. */
   readonly check: (object: ApiObject, request: ResourceRequest) => readonly FieldError[];
   /** @throws {StatusError} for what is wrong without being the fault of a field */
   readonly answer: (object: ApiObject, ctx: Context) => Promise<object> | object;

@@ -3,7 +3,7 @@ import type { Catalog, ResourceDeclaration } from '../../../machinery/types/decl
 import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/issuer-documents.js';
 import { tokenSigner, type TokenSigner } from './signer.js';
 
-/** What tokens of service accounts are made with. */
+/** Issuer, audiences, key and longest life of the tokens of service accounts. */
 export interface TokenIssuer {
   /** The name that tokens carry; a URL at best. */
   readonly issuer: string;
@@ -22,7 +22,7 @@ export interface IssuerOptions extends AudienceOptions {
   readonly serviceAccountExtendTokenExpiration: boolean;
 }
 
-/** What there is to be served: a server without a key offers no tokens. */
+/** The catalog without tokens of service accounts, on a server without a key for them. */
 export const offered = (catalog: Catalog, o: IssuerOptions): Catalog =>
   canIssue(o) ? catalog : { ...catalog, resources: catalog.resources.map(withoutTokens) };
 

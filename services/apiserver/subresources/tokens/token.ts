@@ -34,7 +34,7 @@ const MOST_SECONDS = 2 ** 32;
 const EXTENDED_FROM_SECONDS = 3_607;
 const EXTENDED_SECONDS = 365 * 24 * 3_600;
 
-/** `serviceaccounts/<name>/token`: a token for whoever runs as the account. */
+/** `serviceaccounts/<name>/token`: a token of the account. */
 export const accountToken = (d: OperationDeps): OperationVerbs => ({ create: issue(d) });
 
 const issue =

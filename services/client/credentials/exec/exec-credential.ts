@@ -5,7 +5,7 @@ import { ClientConfigError } from '../../kubeconfig/member.js';
 import { checkKeyPair } from '../../kubeconfig/source.js';
 import { CredentialError, bearerHeader } from '../credential.js';
 
-/** What a plugin gave. */
+/** A credential from a plugin. */
 export interface ExecCredential {
   readonly headers: Readonly<Record<string, string>>;
   readonly pair: { readonly cert: string; readonly key: string } | undefined;

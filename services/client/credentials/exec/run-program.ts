@@ -4,7 +4,7 @@ import { deadline, unlessAborted } from '../../deadline/deadline.js';
 import { CredentialError } from '../credential.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** What is kept of its complaints, the last of them. */
+/** Longest part of its stderr that is kept, from the end. */
 const MAX_COMPLAINT = 1024;
 
 export interface Program {

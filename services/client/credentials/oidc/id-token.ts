@@ -1,6 +1,6 @@
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 
-/** What we look at in an ID token. Nobody has checked its signature: the server that it is shown to does. */
+/** The claims of an ID token that a client reads. The signature is checked by the server that it is shown to. */
 export interface IdTokenClaims {
   readonly issuer: string;
   readonly subject: string;

@@ -9,7 +9,7 @@ export interface NodeRestrictionDeps {
   readonly present: (resource: 'nodes' | 'pods', namespace: string, name: string) => Promise<ApiObject>;
 }
 
-/** What the agent of `node` asks for. */
+/** A request of the agent of `node`. */
 export interface AgentRequest {
   readonly node: string;
   readonly request: AdmissionRequest;

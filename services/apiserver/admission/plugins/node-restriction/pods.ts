@@ -47,7 +47,7 @@ async function mayCreate(d: NodeRestrictionDeps, asked: AgentRequest, pod: ApiOb
   }
   if (!isOn(node, pod)) throw refused(request, `${who} can only create pods with spec.nodeName set to itself`);
   await ownedByNode(d, asked, pod);
-  // Where a mirror pod names objects, somebody could take that for leave to read them.
+  // A mirror pod that names objects would give its node the right to read them.
   const named = new Set([...namedBy(pod)].map((ref) => ref.slice(0, ref.indexOf('/'))));
   if ((specOf(pod).serviceAccount ?? '') !== '') named.add('serviceaccount'); // the older way to name it
   const found = NAMED.find(([kind]) => named.has(kind));
@@ -61,7 +61,7 @@ const NAMED: readonly (readonly [ReferencedKind, string])[] = [
   ['claim', 'persistentvolumeclaims'],
 ];
 
-/** Its node owns it, and nobody else, so that it goes with the node. @throws {StatusError} Forbidden, NotFound */
+/** Its node is its only owner, so that it goes with the node. @throws {StatusError} Forbidden, NotFound */
 async function ownedByNode(d: NodeRestrictionDeps, { node, request }: AgentRequest, pod: ApiObject): Promise<void> {
   const who = `node ${quoted(node)}`;
   const [owner, ...others] = pod.metadata.ownerReferences ?? [];

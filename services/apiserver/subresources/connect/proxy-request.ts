@@ -12,7 +12,7 @@ import { relay } from './relay.js';
 import type { Target } from './target.js';
 import { rawHead, tunnel } from './tunnel.js';
 
-export interface PassLimits {
+export interface ProxyLimits {
   /** Longest that a connection may take to stand, TLS included. */
   readonly connectMs: number;
   /** Longest that a server behind a proxy may be silent before it answers. */
@@ -21,8 +21,8 @@ export interface PassLimits {
   readonly idleMs: number;
 }
 
-export interface PassDeps {
-  readonly limits: PassLimits;
+export interface ProxyDeps {
+  readonly limits: ProxyLimits;
   readonly streams: OpenStreams;
   readonly words: HeaderWords;
 }
@@ -39,7 +39,7 @@ export interface Passage {
   readonly answerMs: number;
 }
 
-/** Nobody was there to be answered: what servers behind a balancer count this as. */
+/** Status of a request whose client has gone, as servers behind a balancer count it. */
 const CLIENT_WENT = 499;
 
 /**
@@ -49,7 +49,7 @@ const CLIENT_WENT = 499;
  * @throws {StatusError} ServiceUnavailable when the connection does not stand in time; what `work` throws
  */
 export async function withConnection(
-  { limits }: PassDeps,
+  { limits }: ProxyDeps,
   ctx: Context,
   target: Target,
   work: (socket: Socket) => Promise<void>,
@@ -58,7 +58,7 @@ export async function withConnection(
   try {
     const socket = await dial(target, limits.connectMs, signal);
     ctx.state.onOpen?.();
-    socket.on('error', () => undefined); // whoever uses it sees it close
+    socket.on('error', () => undefined); // its user sees it close
     socket.setTimeout(limits.idleMs, () => socket.destroy());
     const onGone = (): void => void socket.destroy();
     signal.addEventListener('abort', onGone);
@@ -76,7 +76,7 @@ export async function withConnection(
 }
 
 /** Passes a request on as it is, and the answer back; or the whole connection, when both sides want another protocol. */
-export async function passOn(d: PassDeps, ctx: Context, p: Passage): Promise<void> {
+export async function proxyRequest(d: ProxyDeps, ctx: Context, p: Passage): Promise<void> {
   const upgrade = upgradeOf(ctx.req);
   if (upgrade !== undefined && bodyOf(ctx.req) !== 'none') {
     throw badRequest('A request that asks for another protocol must not have a body');
@@ -92,7 +92,7 @@ export async function passOn(d: PassDeps, ctx: Context, p: Passage): Promise<voi
   });
 }
 
-function question(d: PassDeps, ctx: Context, p: Passage, upgrade: Upgrade | undefined): Question {
+function question(d: ProxyDeps, ctx: Context, p: Passage, upgrade: Upgrade | undefined): Question {
   const headers = requestHeaders(ctx.req, p.uri, d.words);
   if (upgrade !== undefined) Object.assign(headers, { connection: 'Upgrade', upgrade: upgrade.protocol });
   const body = bodyOf(ctx.req) === 'none' ? undefined : (ctx.req as Readable);
@@ -100,7 +100,7 @@ function question(d: PassDeps, ctx: Context, p: Passage, upgrade: Upgrade | unde
 }
 
 async function join(
-  { limits, streams }: PassDeps,
+  { limits, streams }: ProxyDeps,
   ctx: Context,
   upgrade: Upgrade,
   { answer, upgraded }: Reply,

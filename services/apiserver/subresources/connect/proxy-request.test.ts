@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { hasReason } from '../../../machinery/meta/status.js';
 import type { Context } from '../../request/request.js';
-import { withConnection, type PassDeps } from './pass-on.js';
+import { withConnection, type ProxyDeps } from './proxy-request.js';
 import type { Target } from './target.js';
 
 describe('withConnection()', () => {
@@ -16,7 +16,7 @@ describe('withConnection()', () => {
   });
   afterEach(() => server.close());
 
-  const deps = { limits: { connectMs: 10_000, answerMs: 10_000, idleMs: 10_000 } } as unknown as PassDeps;
+  const deps = { limits: { connectMs: 10_000, answerMs: 10_000, idleMs: 10_000 } } as unknown as ProxyDeps;
   const context = (): Context => {
     const { signal } = new AbortController();
     return { state: { signal, onOpen: (): unknown => opened++ } } as unknown as Context;
