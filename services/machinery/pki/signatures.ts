@@ -42,6 +42,7 @@ const PSS_HASHES: ReadonlyMap<string, string> = new Map([
   ['2.16.840.1.101.3.4.2.2', 'sha384'],
   ['2.16.840.1.101.3.4.2.3', 'sha512'],
 ]);
+const NULL = Buffer.of(der.TAG.null, 0);
 /** What is meant when the parameters do not tell. */
 const PSS_SALT_LENGTH = 20;
 
@@ -91,13 +92,20 @@ function pssOf(parameters: Element | undefined): Algorithm | undefined {
   const members = parameters === undefined ? [] : der.membersOf(parameters);
   const given = new Map(members.map((it) => [der.tagOf(it), der.membersOf(it, der.tagOf(it) | der.CONSTRUCTED)[0]]));
   if (!given.has(der.context(0)) || !given.has(der.context(1))) return undefined; // SHA-1
-  const [id] = der.membersOf(given.get(der.context(0)));
   const [mask, maskHash] = der.membersOf(given.get(der.context(1)));
-  const hash = PSS_HASHES.get(der.oidOf(id));
+  const oid = hashOf(given.get(der.context(0)));
+  const hash = PSS_HASHES.get(oid ?? '');
   if (hash === undefined || der.oidOf(mask) !== MGF1 || given.has(der.context(3))) return undefined;
-  if (der.oidOf(der.membersOf(maskHash)[0]) !== der.oidOf(id)) return undefined;
+  if (hashOf(maskHash) !== oid) return undefined;
   const saltLength = given.has(der.context(2)) ? der.integerOf(given.get(der.context(2))) : PSS_SALT_LENGTH;
   return { ...rsa(hash), keys: ['rsa', 'rsa-pss'], pss: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } };
+}
+
+/** The object identifier of a hash, whose parameters are NULL or absent (RFC 4055, 2.1); undefined when they are not. */
+function hashOf(identifier: Element | undefined): string | undefined {
+  const [id, parameters] = der.membersOf(identifier);
+  const isPlain = parameters === undefined || der.encodeDer(parameters).equals(NULL);
+  return isPlain ? der.oidOf(id) : undefined;
 }
 
 function keyOf(publicKey: Element): KeyObject | undefined {
