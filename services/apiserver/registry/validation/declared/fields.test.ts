@@ -47,6 +47,23 @@ for (const [resource, kind, ...counts] of COUNTS) {
   });
 }
 
+describe('counts that rules between fields look at as well', () => {
+  const BELOW_0 = `Invalid value: -1: ${AT_LEAST_0}`;
+  const ready = ['status.readyReplicas', BELOW_0, 'status.availableReplicas', 'Invalid value: 0: cannot be greater than readyReplicas']; // prettier-ignore
+  const collisions = ['status.collisionCount', BELOW_0, 'status.collisionCount', 'Invalid value: -1: cannot be decremented']; // prettier-ignore
+  for (const [resource, kind, problems] of [
+    ['deployments', 'Deployment', ready],
+    ['replicasets', 'ReplicaSet', ready],
+    ['daemonsets', 'DaemonSet', collisions],
+    ['deployments', 'Deployment', collisions],
+    ['statefulsets', 'StatefulSet', collisions],
+  ] as const) {
+    const tested = new KindUnderTest({ group: 'apps', resource, type: `apps/v1.${kind}` });
+    const object = { apiVersion: 'apps/v1', kind, metadata: { name: 'x', namespace: 'default' } };
+    tested.refusesPart('status', object, [[{ [problems[0] ?? '']: -1 }, ...problems]]);
+  }
+});
+
 /** Members that a source must have, in their order. */
 const NEEDED = {
   awsElasticBlockStore: ['volumeID'],
