@@ -5,6 +5,7 @@ import { revision, type KeyValueStore, type RangeOptions } from '../../storage/s
 import { ConsistentReadGate } from '../cache/gate.js';
 import { FeedScene } from '../cache/testing/scene.js';
 import { EVERYTHING } from '../cache/watchers.js';
+import { turns } from '../http/turns.js';
 import { Reader, type ListParameters, type Page, type ReaderOptions } from './reader.js';
 import type { StoredResource } from './resource.js';
 
@@ -155,6 +156,19 @@ describe('Reader', function () {
         [5, 2],
       ],
     );
+  });
+
+  it('reads the store in a turn of the event loop that has room for it', async () => {
+    const at = await s.put('late', 'red');
+    assert.equal(await s.feed.waitFor(await s.put('later', 'red'), 1000), true);
+    const stint = await turns.begin({ signal });
+    const lists = Array.from({ length: 3 }, () => reader().list(stored, asked(exact(at))));
+    await Promise.resolve();
+    assert.equal(ranges.length, 0, 'another one is at work');
+    stint.end();
+    assert.deepEqual((await Promise.all(lists)).map(names), ['abcdlate', 'abcdlate', 'abcdlate']);
+    await new Promise(setImmediate);
+    assert.equal(turns.free, true, 'what was taken is given back');
   });
 
   it('asks the store for no more objects at once than make a few megabytes', async () => {

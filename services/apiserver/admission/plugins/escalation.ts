@@ -41,11 +41,12 @@ type Check = (d: EscalationDeps, request: AdmissionRequest, object: ApiObject) =
 export const rbacEscalation = (d: EscalationDeps): AdmissionPlugin => ({
   operations: ['CREATE', 'UPDATE'],
   resources: [...CHECKS.keys()].map((resource) => qualified({ group: d.group, resource })),
-  validate: ({ resource, subresource, object, oldObject, user, ...rest }) => {
+  validate: (request) => {
+    const { resource, object, oldObject, user } = request;
     const check = CHECKS.get(resource.resource);
     if (check === undefined || object === undefined || user.groups.includes(PRIVILEGED_GROUP)) return undefined;
     if (oldObject !== undefined && grantsTheSame(object, oldObject)) return undefined;
-    return check(d, { resource, subresource, object, oldObject, user, ...rest }, object);
+    return check(d, request, object);
   },
 });
 
