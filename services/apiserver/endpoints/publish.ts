@@ -56,7 +56,7 @@ export class Publisher {
   /**
    * Makes the service when it is not there. What is there stays as it is.
    *
-   * @param port Where this server listens. @throws {ClaimTaken} when another service has the address
+   * @param port Where this server listens. @throws {AlreadyAllocated} when another service has the address
    */
   async keepService(port: number): Promise<void> {
     const name = this.#d.vocabulary.defaultServiceName;

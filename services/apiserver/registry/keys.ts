@@ -6,8 +6,8 @@ export interface RegistryKeys {
   readonly prefix: string;
   /** Keys that are no objects: `-` is no group's name. */
   readonly internal: (name: string) => string;
-  /** The key of a claim; of '', what all of them start with. */
-  readonly claim: (claim: string) => string;
+  /** The key of an allocation; of '', what all of them start with. */
+  readonly allocation: (allocation: string) => string;
   readonly of: (r: { readonly group: string; readonly resource: string; readonly namespaced: boolean }) => ResourceKeys;
 }
 
@@ -17,7 +17,7 @@ export function registryKeys(etcdPrefix: string): RegistryKeys {
   return {
     prefix,
     internal: (name) => `${prefix}-/${name}`,
-    claim: (claim) => `${prefix}-/claims/${claim}`,
+    allocation: (allocation) => `${prefix}-/claims/${allocation}`,
     of: ({ group, resource, namespaced }) => ({
       prefix: `${prefix}${group === '' ? 'core' : group}/${resource}/`,
       namespaced,

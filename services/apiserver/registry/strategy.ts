@@ -2,7 +2,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../request/request.js';
-import type { Allocator, Claiming } from './claims.js';
+import type { Allocator, Allocating } from './allocation/allocations.js';
 import type { DeleteOptions } from './delete-options.js';
 import type { KindValidation, ValidationOptions } from './validation/types.js';
 
@@ -16,7 +16,7 @@ export interface StrategyOptions extends ValidationOptions {
 }
 
 /** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
-export interface Strategy extends Claiming {
+export interface Strategy extends Allocating {
   /**
    * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
    * metadata and status (`body`) or metadata alone (`everything`). `none`: the kind has no generation. `specOnceChanged`: it has one from the first change on.

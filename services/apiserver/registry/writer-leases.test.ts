@@ -33,7 +33,7 @@ describe('Writer of objects that are kept for a time', () => {
         asked.push(ended);
         return pool.leaseFor(ttl, ended);
       },
-      claimKey: (claim) => `/registry/-/claims/${claim}`,
+      allocationKey: (allocation) => `/registry/-/claims/${allocation}`,
       reached: () => Promise.resolve(true),
     });
   });
@@ -65,7 +65,7 @@ describe('Writer of objects that are kept for a time', () => {
         asks++;
         return Promise.resolve(gone);
       },
-      claimKey: (claim) => claim,
+      allocationKey: (allocation) => allocation,
       reached: () => Promise.resolve(true),
     });
     const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', namespace: 'ns' } };

@@ -12,9 +12,9 @@ import {
   type TransactionResult,
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { claimChanges, ClaimTaken, type ClaimChanges } from './claims.js';
-import type { Choices } from './claims-choices.js';
-import { rehearseClaims, transactClaiming } from './claims-transaction.js';
+import { allocationChanges, AlreadyAllocated, type AllocationChanges } from './allocation/allocations.js';
+import type { WriteAllocator } from './allocation/write-allocator.js';
+import { rehearseAllocations, transactAllocating } from './allocation/allocation-transaction.js';
 import { KeyLocks } from './key-locks.js';
 import { keyOf, type StoredResource } from './resource.js';
 import { storedBytes } from './stored-bytes.js';
@@ -34,8 +34,8 @@ export interface WriterOptions {
   readonly signal: AbortSignal;
   /** `ended`: a lease that it gave before and that the store no longer knows. */
   readonly leaseFor: (ttlSeconds: number, ended?: LeaseId) => Promise<LeaseId>;
-  /** The key of a claim. */
-  readonly claimKey: (claim: string) => string;
+  /** The key of an allocation. */
+  readonly allocationKey: (allocation: string) => string;
   /** Waits until the caches have reached a revision; resolves false when they have not in time. */
   readonly reached: (revision: number, timeoutMs: number) => Promise<boolean>;
 }
@@ -47,8 +47,8 @@ export interface WriterOptions {
 export type Decide = (current: CachedObject | undefined) => Promise<WriteDecision> | WriteDecision;
 
 export type WriteDecision =
-  /** `choices`: asked, when a claim of the object is held by another, whether to decide again. */
-  | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: Choices }
+  /** `choices`: says, when another object has an allocation, whether to decide again. */
+  | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: WriteAllocator }
   /** `object`: the state that it would have had; for the answer. */
   | { readonly do: 'delete'; readonly object?: ApiObject }
   | { readonly do: 'nothing' };
@@ -98,7 +98,7 @@ export class Writer {
    * Creates, changes or removes one object, as `decide` says.
    *
    * @throws {StatusError} Conflict when the race was lost too often; what `decide` and its choices throw
-   * @throws {ClaimTaken} when the decision comes without choices
+   * @throws {AlreadyAllocated} when the decision comes without choices
    */
   async write(target: WriteTarget, decide: Decide): Promise<Written> {
     const { stored, namespace, name } = target;
@@ -146,7 +146,7 @@ export class Writer {
       if (result.succeeded) return ended(seen, decision, dryRun, write.finish(result.revision));
       return { current: decoded(stored, result.found[0]), word: 'stored' };
     } catch (err) {
-      if (!(err instanceof ClaimTaken) || decision.do !== 'put' || decision.choices === undefined) throw err;
+      if (!(err instanceof AlreadyAllocated) || decision.do !== 'put' || decision.choices === undefined) throw err;
       decision.choices.retryAfter(err);
       return seen;
     }
@@ -165,14 +165,14 @@ export class Writer {
       const bytes = storedBytes(decision.object);
       const value = Buffer.isBuffer(bytes) ? bytes : await bytes;
       if (current !== undefined && sameAsStored(current, value)) return undefined;
-      return this.#put(stored, key, value, claimChanges(stored.strategy, current, decision.object));
+      return this.#put(stored, key, value, allocationChanges(stored.strategy, current, decision.object));
     }
     if (current === undefined) return undefined;
-    const claims = claimChanges(stored.strategy, current, undefined);
-    return { operation: { type: 'delete', key }, claims, finish: (at) => current.at(at) };
+    const allocations = allocationChanges(stored.strategy, current, undefined);
+    return { operation: { type: 'delete', key }, allocations, finish: (at) => current.at(at) };
   }
 
-  /** Looks whether an object could have what it claims. @throws {ClaimTaken} */
+  /** Checks that the allocations of an object could be had. @throws {AlreadyAllocated} */
   async #rehearse(
     { strategy }: StoredResource,
     key: string,
@@ -180,8 +180,12 @@ export class Writer {
     decision: WriteDecision,
   ): Promise<void> {
     if (decision.do !== 'put') return;
-    const { store, claimKey, signal } = this.#o;
-    await rehearseClaims(store, { key, changes: claimChanges(strategy, current, decision.object), claimKey }, signal);
+    const { store, allocationKey, signal } = this.#o;
+    await rehearseAllocations(
+      store,
+      { key, changes: allocationChanges(strategy, current, decision.object), allocationKey },
+      signal,
+    );
   }
 
   async #ask(stored: StoredResource, key: string): Promise<Seen> {
@@ -189,7 +193,12 @@ export class Writer {
     return { current: decoded(stored, kv), word: 'stored' };
   }
 
-  async #put(stored: StoredResource, key: string, value: Buffer, claims: ClaimChanges): Promise<PendingWrite> {
+  async #put(
+    stored: StoredResource,
+    key: string,
+    value: Buffer,
+    allocations: AllocationChanges,
+  ): Promise<PendingWrite> {
     const { ttlSeconds } = stored.strategy;
     const put = { type: 'put', key, value } as const;
     const leased = async (ended?: LeaseId): Promise<LeasedPut> => ({
@@ -198,7 +207,7 @@ export class Writer {
     });
     return {
       ...(ttlSeconds > 0 ? { operation: await leased(), leased } : { operation: put }),
-      claims,
+      allocations,
       finish: (at) => {
         const seen = stored.cache.get(key);
         if (seen?.revision === at) return seen; // the feed was quicker: one encoding serves both
@@ -223,10 +232,10 @@ export class Writer {
     }
   }
 
-  #send(key: string, modRevision: Revision, { operation, claims }: PendingWrite): Promise<TransactionResult> {
-    const { store, signal, claimKey } = this.#o;
-    if (claims.taken.length > 0 || claims.left.length > 0) {
-      return transactClaiming(store, { key, modRevision, operation, changes: claims, claimKey }, signal);
+  #send(key: string, modRevision: Revision, { operation, allocations }: PendingWrite): Promise<TransactionResult> {
+    const { store, signal, allocationKey } = this.#o;
+    if (allocations.taken.length > 0 || allocations.released.length > 0) {
+      return transactAllocating(store, { key, modRevision, operation, changes: allocations, allocationKey }, signal);
     }
     return store.transact({ conditions: [{ key, modRevision }], operations: [operation], otherwiseGet: [key] }, signal);
   }
@@ -235,7 +244,7 @@ export class Writer {
 type LeasedPut = Operation & { readonly type: 'put'; readonly lease: LeaseId };
 
 type PendingWrite = {
-  readonly claims: ClaimChanges;
+  readonly allocations: AllocationChanges;
   readonly finish: (at: number) => CachedObject;
 } & (
   | { readonly operation: Operation; readonly leased?: never }

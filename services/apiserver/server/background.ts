@@ -9,7 +9,7 @@ import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { bootstrapObjects } from '../registry/bootstrap.js';
-import { runClaimRepair } from '../registry/claims-repair.js';
+import { runAllocationRepair } from '../registry/allocation/allocation-repair.js';
 
 export interface BackgroundDeps {
   readonly log: Log;
@@ -42,15 +42,15 @@ async function lookAfter(
   signal: AbortSignal,
 ): Promise<void> {
   await bootstrap(core, log, signal);
-  const claims = {
+  const allocations = {
     store,
-    claimKey: core.keys.claim,
+    allocationKey: core.keys.allocation,
     reached: (at: number, timeoutMs: number) => core.reader.reached(at, timeoutMs),
     log,
   };
   await Promise.all([
     endpoints.run(signal),
-    runClaimRepair(claims, core.resources.allStored(), signal),
+    runAllocationRepair(allocations, core.resources.allStored(), signal),
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
     lookAfterFlowControl(core, log, signal),
     publishTrust(o, core, log, signal),

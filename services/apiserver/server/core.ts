@@ -133,7 +133,7 @@ export async function buildCore(
       store,
       signal,
       leaseFor: (ttlSeconds, ended) => leases.leaseFor(ttlSeconds, ended),
-      claimKey: keys.claim,
+      allocationKey: keys.allocation,
       reached: (at, timeoutMs) => feed.waitFor(at, timeoutMs),
     }),
     serviceAddress: addresses.firstAddress,

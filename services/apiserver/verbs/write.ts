@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../admission/plugin.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { turns, weigh, worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import { Choices } from '../registry/claims-choices.js';
+import { WriteAllocator } from '../registry/allocation/write-allocator.js';
 import { deletionIsDue } from '../registry/deletion.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
 import { partOf, type Part } from '../registry/parts.js';
@@ -78,7 +78,7 @@ const WHOLE: AdmissionView = { of: (object) => object, into: (_, view) => view }
 export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Written> {
   const { served, dryRun, isNew = false, request } = w;
   const { stored } = served;
-  const choices = new Choices(stored);
+  const choices = new WriteAllocator(stored);
   const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
     const object = await nextState({ d, ctx, w, choices }, current);
     const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
@@ -100,7 +100,7 @@ interface Writing {
   readonly d: VerbDeps;
   readonly ctx: Context;
   readonly w: Write;
-  readonly choices: Choices;
+  readonly choices: WriteAllocator;
 }
 
 /** One attempt. `old` is the present state in the storage version, undefined for a new object. */

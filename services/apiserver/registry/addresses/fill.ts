@@ -3,7 +3,7 @@ import { wrongAddress } from './families.js';
 import { parseIp } from './ip.js';
 import { isPortIn, offsetOf, type AddressRange, type PortRange } from './ranges.js';
 import {
-  addressClaim,
+  ipAllocation,
   getsNodePorts,
   hasClusterIp,
   isHeadless,
@@ -43,7 +43,7 @@ export function fillAddresses(
   choose: Chooser,
 ): FieldError[] {
   if (!hasClusterIp(next) || isHeadless(next)) return [];
-  const had = new Set(old?.clusterIPs?.map(addressClaim));
+  const had = new Set(old?.clusterIPs?.map(ipAllocation));
   const problems: FieldError[] = [];
   const { ipFamilies = [], clusterIPs = [] } = next;
   for (const [i, family] of ipFamilies.entries()) {
@@ -51,7 +51,7 @@ export function fillAddresses(
     const asked = clusterIPs[i];
     if (asked === undefined) {
       if (range !== undefined) clusterIPs[i] = choose.address(range);
-    } else if (!had.has(addressClaim(asked)) && !isIn(range, asked)) {
+    } else if (!had.has(ipAllocation(asked)) && !isIn(range, asked)) {
       const why = `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${range?.text ?? ''}`;
       problems.push(notAllocated(next, asked, why));
     }
@@ -69,7 +69,7 @@ function isIn(range: AddressRange | undefined, text: string): boolean {
 export const notAllocated = (spec: ServiceSpec, ip: string, why: string): FieldError =>
   wrongAddress('spec.clusterIPs', spec, `failed to allocate IP ${ip}: ${why}`);
 
-/** A write takes and leaves ports in one transaction, which has room for some. */
+/** A write takes and releases ports in one transaction, which has room for some. */
 const MOST_NODE_PORTS = 100;
 const HEALTH_PORT = 'spec.healthCheckNodePort';
 export const PORT_TAKEN = 'provided port is already allocated';

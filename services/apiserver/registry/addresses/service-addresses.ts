@@ -3,13 +3,20 @@ import { inOrder, orderOf, type Order } from '../../../machinery/defaulting/memb
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, invalid, StatusError, type FieldError } from '../../../machinery/meta/status.js';
 import type { ResourceCache } from '../../cache/resource-cache.js';
-import type { Allocated, Allocator, ClaimTaken } from '../claims.js';
-import { ClaimIndex } from '../claims-index.js';
+import type { Allocated, Allocator, AlreadyAllocated } from '../allocation/allocations.js';
+import { AllocationIndex } from '../allocation/allocation-index.js';
 import { settleFamilies } from './families.js';
 import { fillAddresses, fillPorts, notAllocated, pathOfPort, PORT_TAKEN, RangeFull, type Chooser } from './fill.js';
 import { pick } from './picker.js';
 import { addressAt, type AddressRange, type PortRange } from './ranges.js';
-import { addressClaim, nodePortsOf, portClaim, serviceClaims, specOf, type ServiceSpec } from './service-spec.js';
+import {
+  ipAllocation,
+  nodePortsOf,
+  portAllocation,
+  serviceAllocations,
+  specOf,
+  type ServiceSpec,
+} from './service-spec.js';
 
 export interface ServiceAddressesOptions {
   /** One, or one of each family; the first is for services that do not say. */
@@ -27,7 +34,7 @@ export interface AddressSource {
 }
 
 interface Known {
-  readonly index: ClaimIndex;
+  readonly index: AllocationIndex;
   readonly order: Order;
   readonly fresh: () => Promise<void>;
 }
@@ -41,8 +48,8 @@ const RECENT_MS = 5_000;
 const MOST_RECENT = 1_024;
 
 /**
- * Chooses addresses and ports for services. What is in use it knows from the cache, which may be behind: it is the claims
- * in the store that decide.
+ * Chooses addresses and ports for services. It knows the allocated ones from the cache, which may be behind: the allocations
+ * in the store decide.
  */
 export class ServiceAddresses implements Allocator {
   readonly #o: ServiceAddressesOptions;
@@ -59,7 +66,7 @@ export class ServiceAddresses implements Allocator {
 
   /** Has to be called before anything is allocated. */
   attach({ cache, fresh, specMembers }: AddressSource): void {
-    this.#known = { index: new ClaimIndex(cache, serviceClaims), order: orderOf(specMembers), fresh };
+    this.#known = { index: new AllocationIndex(cache, serviceAllocations), order: orderOf(specMembers), fresh };
   }
 
   /** The address of the service of the API servers. */
@@ -81,13 +88,13 @@ export class ServiceAddresses implements Allocator {
     }
   }
 
-  refusal(object: ApiObject, { claim }: ClaimTaken): StatusError {
+  refusal(object: ApiObject, { allocation }: AlreadyAllocated): StatusError {
     const spec = specOf(object);
-    const address = spec.clusterIPs?.find((ip) => addressClaim(ip) === claim);
+    const address = spec.clusterIPs?.find((ip) => ipAllocation(ip) === allocation);
     if (address !== undefined)
       return refused(object, [notAllocated(spec, address, 'provided IP is already allocated')]);
     const { healthCheckNodePort = 0 } = spec;
-    const port = [...nodePortsOf(spec), healthCheckNodePort].find((p) => portClaim(p) === claim) ?? 0;
+    const port = [...nodePortsOf(spec), healthCheckNodePort].find((p) => portAllocation(p) === allocation) ?? 0;
     return refused(object, [field.invalid(pathOfPort(spec, port), port, PORT_TAKEN)]);
   }
 
@@ -102,7 +109,7 @@ export class ServiceAddresses implements Allocator {
     const before = old === undefined ? undefined : specOf(old);
     const spec = ownCopy(specOf(object));
     const chosen = new Set<string>();
-    const choose = this.#chooser(new Set([...avoid, ...nodePortsOf(spec).map(portClaim)]), chosen);
+    const choose = this.#chooser(new Set([...avoid, ...nodePortsOf(spec).map(portAllocation)]), chosen);
     const [first, ...others] = ranges;
     const wrong = settleFamilies(spec, before, [first.family, ...others.map((r) => r.family)]);
     if (wrong.length > 0) throw refused(object, wrong);
@@ -115,32 +122,32 @@ export class ServiceAddresses implements Allocator {
     const choose = (
       what: string,
       range: AddressRange | PortRange,
-      claimAt: (offset: number) => string | undefined,
+      allocationAt: (offset: number) => string | undefined,
     ): number => {
       const { index } = this.#attached;
       index.catchUp();
       const isFree = (offset: number): boolean => {
-        const claim = claimAt(offset);
-        return claim !== undefined && !avoid.has(claim) && !chosen.has(claim) && !index.has(claim);
+        const allocation = allocationAt(offset);
+        return allocation !== undefined && !avoid.has(allocation) && !chosen.has(allocation) && !index.has(allocation);
       };
       const offset =
-        pick(range, (at) => isFree(at) && !this.#recent.has(claimAt(at) ?? '')) ?? // others here are about to have it
+        pick(range, (at) => isFree(at) && !this.#recent.has(allocationAt(at) ?? '')) ?? // others here are about to have it
         pick(range, isFree);
-      const claim = offset === undefined ? undefined : claimAt(offset);
-      if (offset === undefined || claim === undefined) throw new RangeFull(what);
-      chosen.add(claim);
-      this.#recent.set(claim, true);
+      const allocation = offset === undefined ? undefined : allocationAt(offset);
+      if (offset === undefined || allocation === undefined) throw new RangeFull(what);
+      chosen.add(allocation);
+      this.#recent.set(allocation, true);
       return offset;
     };
     return {
       address: (range) =>
         addressAt(
           range,
-          choose('serviceIP', range, (at) => (at === FIRST ? undefined : addressClaim(addressAt(range, at)))),
+          choose('serviceIP', range, (at) => (at === FIRST ? undefined : ipAllocation(addressAt(range, at)))),
         ),
       port: (what) => {
         const { nodePorts } = this.#o;
-        return nodePorts.first + choose(what, nodePorts, (at) => portClaim(nodePorts.first + at));
+        return nodePorts.first + choose(what, nodePorts, (at) => portAllocation(nodePorts.first + at));
       },
     };
   }

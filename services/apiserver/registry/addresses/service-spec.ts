@@ -47,21 +47,21 @@ export const isHealthChecked = ({ type, externalTrafficPolicy }: ServiceSpec): b
 export const nodePortsOf = ({ ports = [] }: ServiceSpec): number[] =>
   ports.flatMap(({ nodePort = 0 }) => (nodePort === 0 ? [] : [nodePort]));
 
-/** The claim of an address, however it is written; undefined for what is none. */
-export function addressClaim(text: string): string | undefined {
+/** The allocation of an address, however it is written; undefined for what is none. */
+export function ipAllocation(text: string): string | undefined {
   const ip = parseIp(text);
   return ip === undefined ? undefined : `clusterip/${formatIp(ip)}`;
 }
 
 /** Node ports are had for all protocols at once: one service may use the same for several of them. */
-export const portClaim = (port: number): string => `nodeport/${port}`;
+export const portAllocation = (port: number): string => `nodeport/${port}`;
 
 /** Everything that a service has to itself. */
-export function serviceClaims(service: ApiObject): readonly string[] {
+export function serviceAllocations(service: ApiObject): readonly string[] {
   const spec = specOf(service);
   if (!hasClusterIp(spec)) return [];
   const { clusterIP = '', clusterIPs = [clusterIP], healthCheckNodePort = 0 } = spec;
-  const addresses = clusterIPs.flatMap((text) => addressClaim(text) ?? []);
+  const addresses = clusterIPs.flatMap((text) => ipAllocation(text) ?? []);
   const ports = [...nodePortsOf(spec), ...(healthCheckNodePort === 0 ? [] : [healthCheckNodePort])];
-  return [...new Set([...addresses, ...ports.map(portClaim)])];
+  return [...new Set([...addresses, ...ports.map(portAllocation)])];
 }

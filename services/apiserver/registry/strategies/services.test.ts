@@ -9,8 +9,8 @@ import { HistoryBudget } from '../../cache/history.js';
 import { ResourceCache } from '../../cache/resource-cache.js';
 import { parseAddressRanges, parsePortRange } from '../addresses/ranges.js';
 import { ServiceAddresses } from '../addresses/service-addresses.js';
-import { serviceClaims, specOf, type ServiceSpec } from '../addresses/service-spec.js';
-import { ClaimTaken } from '../claims.js';
+import { serviceAllocations, specOf, type ServiceSpec } from '../addresses/service-spec.js';
+import { AlreadyAllocated } from '../allocation/allocations.js';
 import { services } from './services.js';
 
 const PREFIX = '/registry/core/services/';
@@ -207,10 +207,10 @@ describe('services: a new one', () => {
     assert.equal(specOf(await single.create({ ports })).ports?.length, 101);
   });
 
-  it('claims all that it has, in one way of writing', async () => {
+  it('allocates all that it has, in one way of writing', async () => {
     const spec = { clusterIP: 'FD00:0::7', ipFamilyPolicy: 'SingleStack', type: 'NodePort', ports: [{ port: 1, nodePort: 30001 }] }; // prettier-ignore
-    assert.deepEqual(serviceClaims(await dual.create(spec)), ['clusterip/fd00::7', 'nodeport/30001']);
-    assert.deepEqual(serviceClaims(await dual.create({ clusterIP: 'None' })), []);
+    assert.deepEqual(serviceAllocations(await dual.create(spec)), ['clusterip/fd00::7', 'nodeport/30001']);
+    assert.deepEqual(serviceAllocations(await dual.create({ clusterIP: 'None' })), []);
   });
 });
 
@@ -252,7 +252,8 @@ describe('services: what is free', () => {
   it('is refused by name when it was asked for and somebody has it', () => {
     const { addresses } = new Scene(V4);
     const asks = service({ clusterIPs: ['10.96.0.9'], ports: [{ port: 80 }, { port: 81, nodePort: 30001 }] });
-    const refusal = (claim: string): string => addresses.refusal(asks, new ClaimTaken(claim, 'x')).message;
+    const refusal = (allocation: string): string =>
+      addresses.refusal(asks, new AlreadyAllocated(allocation, 'x')).message;
     assert.equal(
       refusal('clusterip/10.96.0.9'),
       'Service "a" is invalid: spec.clusterIPs: Invalid value: []string{"10.96.0.9"}: failed to allocate IP 10.96.0.9: provided IP is already allocated',

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { serviceClaims, specOf } from '../addresses/service-spec.js';
+import { serviceAllocations, specOf } from '../addresses/service-spec.js';
 import type { Strategy, StrategyOptions } from '../strategy.js';
 import { dropWhatTypeLeaves, isLoadBalancer, keepAllocated, settleAddresses } from './services-update.js';
 
@@ -23,7 +23,7 @@ function prepareForUpdate(next: ApiObject, old: ApiObject): void {
 /** A service has its addresses and ports to itself, and mostly leaves it to the server which they are. */
 export const services = ({ addresses }: StrategyOptions): Partial<Strategy> => ({
   returnsDeleted: true,
-  claims: serviceClaims,
+  allocations: serviceAllocations,
   allocator: addresses,
   prepareForCreate,
   prepareForUpdate,

@@ -1,18 +1,18 @@
-import { changeObject } from './writes.js';
+import { changeObject } from '../../testing/writes.js';
 import { setMaxListeners } from 'node:events';
-import type { ApiObject } from '../../../machinery/meta/object.js';
-import { loadCatalog } from '../../../machinery/types/catalog.js';
-import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import type { KeyValueStore } from '../../../storage/store.js';
-import { OPEN_STORE, type OpenStore } from '../../../storage/testing/open-store.js';
-import { Feed } from '../../cache/feed.js';
-import { HistoryBudget } from '../../cache/history.js';
-import { ResourceCache } from '../../cache/resource-cache.js';
-import { FORM, LAYOUT } from '../../cache/testing/objects.js';
-import { registryKeys } from '../keys.js';
-import { keyOf, type StoredResource } from '../resource.js';
-import { DEFAULT_STRATEGY } from '../strategy.js';
-import { Writer } from '../writer.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { loadCatalog } from '../../../../machinery/types/catalog.js';
+import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import type { KeyValueStore } from '../../../../storage/store.js';
+import { OPEN_STORE, type OpenStore } from '../../../../storage/testing/open-store.js';
+import { Feed } from '../../../cache/feed.js';
+import { HistoryBudget } from '../../../cache/history.js';
+import { ResourceCache } from '../../../cache/resource-cache.js';
+import { FORM, LAYOUT } from '../../../cache/testing/objects.js';
+import { registryKeys } from '../../keys.js';
+import { keyOf, type StoredResource } from '../../resource.js';
+import { DEFAULT_STRATEGY } from '../../strategy.js';
+import { Writer } from '../../writer.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 export const never = new AbortController().signal;
@@ -20,26 +20,26 @@ setMaxListeners(0, never); // hundreds of calls at once share it
 
 const keys = registryKeys('/registry');
 
-/** ConfigMaps that claim what stands in their `data.claims`, with commas between. */
-const claimsOf = ({ data }: ApiObject): string[] => {
-  const { claims = '' } = (data ?? {}) as { claims?: string };
-  return claims.split(',').filter((claim) => claim !== '');
+/** The allocations of a ConfigMap: `data.allocations`, separated by commas. */
+const allocationsOf = ({ data }: ApiObject): string[] => {
+  const { allocations = '' } = (data ?? {}) as { allocations?: string };
+  return allocations.split(',').filter((allocation) => allocation !== '');
 };
 
-export const claiming = (name: string, claims: string, more: Record<string, string> = {}): ApiObject => ({
+export const allocating = (name: string, allocations: string, more: Record<string, string> = {}): ApiObject => ({
   kind: 'ConfigMap',
   apiVersion: 'v1',
   metadata: { name, namespace: 'ns' },
-  data: { claims, ...more },
+  data: { allocations, ...more },
 });
 
-/** A server's half of a store with objects that claim things. */
-export class ClaimingScene {
+/** A server's half of a store with objects that have allocations. */
+export class AllocatingScene {
   readonly store: KeyValueStore;
   readonly feed: Feed;
   readonly stored: StoredResource;
   readonly writer: Writer;
-  readonly claimKey = keys.claim;
+  readonly allocationKey = keys.allocation;
   readonly #dispose: () => Promise<void>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -50,7 +50,12 @@ export class ClaimingScene {
     this.store = store;
     this.#dispose = dispose;
     const cache = new ResourceCache(keys.of(hub), LAYOUT, FORM, new HistoryBudget({ maxBytes: 1e8, retainMs: 1e8 }));
-    this.stored = { hub, cache, strategy: { ...DEFAULT_STRATEGY, claims: claimsOf }, emptyStatus: () => ({}) };
+    this.stored = {
+      hub,
+      cache,
+      strategy: { ...DEFAULT_STRATEGY, allocations: allocationsOf },
+      emptyStatus: () => ({}),
+    };
     this.feed = new Feed({ store, prefix: keys.prefix, log: quiet });
     this.feed.register(cache);
     setMaxListeners(0, this.#stop.signal);
@@ -62,13 +67,13 @@ export class ClaimingScene {
       store,
       signal: this.#stop.signal,
       leaseFor,
-      claimKey: keys.claim,
+      allocationKey: keys.allocation,
       reached: () => Promise.resolve(true),
     });
   }
 
-  static async open(store: keyof typeof OPEN_STORE): Promise<ClaimingScene> {
-    const scene = new ClaimingScene(await OPEN_STORE[store]());
+  static async open(store: keyof typeof OPEN_STORE): Promise<AllocatingScene> {
+    const scene = new AllocatingScene(await OPEN_STORE[store]());
     await scene.feed.whenLoaded(never);
     return scene;
   }
@@ -77,18 +82,18 @@ export class ClaimingScene {
     return keyOf(this.stored, 'ns', name);
   }
 
-  /** What is claimed, as `claim: name of the holder`, in order. */
-  async claims(): Promise<string[]> {
-    const { kvs } = await this.store.range(keys.claim(''), {}, never);
+  /** What is allocated, as `allocation: name of the holder`, in order. */
+  async allocations(): Promise<string[]> {
+    const { kvs } = await this.store.range(keys.allocation(''), {}, never);
     return kvs.map(
-      ({ key, value }) => `${key.slice(keys.claim('').length)}: ${value.toString().split('/').at(-1) ?? ''}`,
+      ({ key, value }) => `${key.slice(keys.allocation('').length)}: ${value.toString().split('/').at(-1) ?? ''}`,
     );
   }
 
-  async change(name: string, claims: string, more: Record<string, string> = {}): Promise<void> {
+  async change(name: string, allocations: string, more: Record<string, string> = {}): Promise<void> {
     await changeObject(this.writer, this.stored, name, (current) => ({
       do: 'put',
-      object: { ...(current.parse() as ApiObject), data: { claims, ...more } },
+      object: { ...(current.parse() as ApiObject), data: { allocations, ...more } },
     }));
   }
 
