@@ -1,6 +1,8 @@
 import { FlagError } from '../../machinery/flags/flags.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { openPlugins, type Plugin } from '../../machinery/plugins/plugins.js';
+import type { Log } from '../../machinery/log/log.js';
+import type { Catalog } from '../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Attributes, Decision } from '../authorization/authorizer.js';
 import type { AccessIndex } from '../authorization/rbac/access-index.js';
@@ -11,6 +13,8 @@ import { declaredResource } from '../registry/resource.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { UserInfo } from '../request/request.js';
 import { AdmissionChain } from './chain.js';
+import type { PluginDocument } from './configuration.js';
+import type { AdmissionObjects } from './objects.js';
 import type { AdmissionPlugin } from './plugin.js';
 import { rbacEscalation } from './plugins/escalation.js';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
@@ -19,6 +23,14 @@ import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 /** Sources that plugins may read. */
 export interface AdmissionDeps {
   readonly vocabulary: Vocabulary;
+  readonly catalog: Catalog;
+  /** Objects beside the one that a request is about. */
+  readonly objects: AdmissionObjects;
+  /** What the configuration file says to plugins, by their names. */
+  readonly configuration: ReadonlyMap<string, PluginDocument>;
+  readonly log: Log;
+  /** Ends with the server. */
+  readonly signal: AbortSignal;
   /** With the watch caches. */
   readonly resources: ResourceTable;
   readonly reader: Reader;

@@ -11,6 +11,8 @@ export interface DeleteOptions {
   readonly orphanDependents: boolean | undefined;
   readonly propagationPolicy: PropagationPolicy | undefined;
   readonly dryRun: boolean;
+  /** As the client gave them. */
+  readonly given: JsonObject;
 }
 
 export const IMMEDIATELY: DeleteOptions = {
@@ -19,6 +21,7 @@ export const IMMEDIATELY: DeleteOptions = {
   orphanDependents: undefined,
   propagationPolicy: undefined,
   dryRun: false,
+  given: { kind: 'DeleteOptions' },
 };
 
 /**
@@ -48,5 +51,6 @@ export function deleteOptions(body: JsonObject, dryRunByQuery: boolean): DeleteO
     orphanDependents: orphan,
     propagationPolicy: policy as PropagationPolicy | undefined,
     dryRun: dryRunByQuery || dryRun.length > 0,
+    given: { ...body, kind: 'DeleteOptions' },
   };
 }

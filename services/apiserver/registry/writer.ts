@@ -15,6 +15,7 @@ import type { CachedObject } from '../cache/cached-object.js';
 import { allocationChanges, AlreadyAllocated, type AllocationChanges } from './allocation/allocations.js';
 import type { WriteAllocator } from './allocation/write-allocator.js';
 import { rehearseAllocations, transactAllocating } from './allocation/allocation-transaction.js';
+import { CompanionTransactions, type Companion } from './companions.js';
 import { KeyLocks } from './key-locks.js';
 import { keyOf, type StoredResource } from './resource.js';
 import { storedBytes } from './stored-bytes.js';
@@ -48,10 +49,15 @@ export type Decide = (current: CachedObject | undefined) => Promise<WriteDecisio
 
 export type WriteDecision =
   /** `choices`: says, when another object has an allocation, whether to decide again. */
-  | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: WriteAllocator }
-  /** `object`: the state that it would have had; for the answer. */
-  | { readonly do: 'delete'; readonly object?: ApiObject }
-  | { readonly do: 'nothing' };
+  (
+    | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: WriteAllocator }
+    /** `object`: the state that it would have had; for the answer. */
+    | { readonly do: 'delete'; readonly object?: ApiObject }
+    | { readonly do: 'nothing' }
+  ) & {
+    /** Objects that change in the same transaction. */
+    readonly companions?: readonly Companion[];
+  };
 
 /** Which object a write is about. */
 export interface WriteTarget {
@@ -89,9 +95,11 @@ interface Seen {
 export class Writer {
   readonly #locks = new KeyLocks();
   readonly #o: WriterOptions;
+  readonly #companions: CompanionTransactions;
 
   constructor(o: WriterOptions) {
     this.#o = o;
+    this.#companions = new CompanionTransactions(o.store, new KeyLocks());
   }
 
   /**
@@ -140,7 +148,10 @@ export class Writer {
       if (isOutdated(seen, now)) return now;
     }
     try {
-      if (dryRun) await this.#rehearse(stored, key, seen.current, decision);
+      if (dryRun) {
+        await this.#rehearse(stored, key, seen.current, decision);
+        await this.#companions.rehearse(decision.companions ?? [], this.#o.signal);
+      }
       if (write === undefined) return ended(seen, decision, dryRun);
       const result = await this.#transact(key, seen.current, write);
       if (result.succeeded) return ended(seen, decision, dryRun, write.finish(result.revision));
@@ -165,11 +176,13 @@ export class Writer {
       const bytes = storedBytes(decision.object);
       const value = Buffer.isBuffer(bytes) ? bytes : await bytes;
       if (current !== undefined && sameAsStored(current, value)) return undefined;
-      return this.#put(stored, key, value, allocationChanges(stored.strategy, current, decision.object));
+      const put = await this.#put(stored, key, value, allocationChanges(stored.strategy, current, decision.object));
+      return { ...put, companions: decision.companions };
     }
     if (current === undefined) return undefined;
     const allocations = allocationChanges(stored.strategy, current, undefined);
-    return { operation: { type: 'delete', key }, allocations, finish: (at) => current.at(at) };
+    const { companions } = decision;
+    return { operation: { type: 'delete', key }, allocations, companions, finish: (at) => current.at(at) };
   }
 
   /** Checks that the allocations of an object could be had. @throws {AlreadyAllocated} */
@@ -232,8 +245,10 @@ export class Writer {
     }
   }
 
-  #send(key: string, modRevision: Revision, { operation, allocations }: PendingWrite): Promise<TransactionResult> {
-    const { store, signal, allocationKey } = this.#o;
+  #send(key: string, modRevision: Revision, write: PendingWrite): Promise<TransactionResult> {
+    const { operation, allocations, companions = [] } = write;
+    const { signal, allocationKey } = this.#o;
+    const store = companions.length === 0 ? this.#o.store : this.#companions.along(companions);
     if (allocations.taken.length > 0 || allocations.released.length > 0) {
       return transactAllocating(store, { key, modRevision, operation, changes: allocations, allocationKey }, signal);
     }
@@ -245,6 +260,7 @@ type LeasedPut = Operation & { readonly type: 'put'; readonly lease: LeaseId };
 
 type PendingWrite = {
   readonly allocations: AllocationChanges;
+  readonly companions?: readonly Companion[] | undefined;
   readonly finish: (at: number) => CachedObject;
 } & (
   | { readonly operation: Operation; readonly leased?: never }

@@ -71,6 +71,8 @@ export interface RequestState {
   heavy?: boolean;
   /** What the stages have to say to the audit; see `annotate`. */
   auditAnnotations?: Readonly<Record<string, string>>;
+  /** Those that only events of level `Request` and above show. */
+  requestAuditAnnotations?: Readonly<Record<string, string>>;
   /** Takes what was sent and answered; absent when the audit does not tell of it. */
   audit?: RequestAudit;
 }
@@ -96,9 +98,17 @@ export interface RequestAudit {
   answered(code: number, pieces: readonly Buffer[], type: string): Promise<unknown> | undefined;
 }
 
-/** Says something to the audit about a request. */
-export function annotate(state: RequestState, annotations: Readonly<Record<string, string>>): void {
-  state.auditAnnotations = { ...state.auditAnnotations, ...annotations };
+/** The least level of audit events that show an annotation. */
+export type AuditAnnotationLevel = 'Metadata' | 'Request';
+
+/** Adds annotations to the audit event of a request. */
+export function annotate(
+  state: RequestState,
+  annotations: Readonly<Record<string, string>>,
+  level: AuditAnnotationLevel = 'Metadata',
+): void {
+  const member = level === 'Metadata' ? 'auditAnnotations' : 'requestAuditAnnotations';
+  state[member] = { ...state[member], ...annotations };
 }
 
 export type Stage = Koa.Middleware<RequestState>;

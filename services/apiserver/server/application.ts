@@ -1,5 +1,6 @@
 import Koa from 'koa';
 import { openAdmission } from '../admission/admission-plugins.js';
+import { AdmissionObjects } from '../admission/objects.js';
 import type { Audit } from '../audit/audit.js';
 import { openAuthentication } from '../authentication/authenticators.js';
 import { openAuthorizers } from '../authorization/authorizers.js';
@@ -52,7 +53,13 @@ export async function application(
     ...core,
     authorize,
     watchMetrics: metrics.watches,
-    admission: await openAdmission(o, { ...core, decide: (...asked) => decide(authorizers, ...asked) }),
+    admission: await openAdmission(o, {
+      ...core,
+      ...d,
+      objects: new AdmissionObjects(core.resources, core.reader),
+      configuration: new Map(),
+      decide: (...asked) => decide(authorizers, ...asked),
+    }),
     bodies: new Bodies({
       limits: { maxBytes: o.maxRequestBodyBytes, timeoutMs: o.requestTimeoutMs },
       protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,

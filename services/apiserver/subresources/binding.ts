@@ -60,7 +60,7 @@ async function bind(d: OperationDeps, ctx: Context, request: ResourceRequest, bi
   const pods = declaration === undefined ? undefined : d.resources.served(declaration);
   if (pods === undefined) throw notFound({ group: '', resource: 'pods' }, name);
   const dryRun = dryRunParameter(ctx.state.query);
-  await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object: binding, dryRun }));
+  await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object: binding, dryRun }));
   await write(d, ctx, {
     request,
     served: pods,

@@ -34,7 +34,7 @@ const evict =
     if (name !== request.name) throw badRequest('name in URL does not match name in Eviction object');
     const dryRun = dryRunParameter(ctx.state.query);
     // A client that may not evict must not use up the budget of others.
-    await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object: body, dryRun }));
+    await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object: body, dryRun }));
     const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRun);
     const pods = storedAs(d, '', 'v1', 'pods');
     const { object, metadata } = await presentPod(d, pods, ctx, request);

@@ -2,7 +2,8 @@ import { decodeObject } from '../../machinery/schema/decode.js';
 import { META_TYPES } from '../../machinery/types/meta-types.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, notFound } from '../../machinery/meta/status.js';
-import { admissionRequest } from '../admission/request.js';
+import type { AdmissionRequest } from '../admission/plugin.js';
+import { admissionRequest, admit, type AdmissionTarget } from '../admission/request.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { booleanParameter, integerParameter } from '../http/query.js';
 import type { Context, ResourceRequest } from '../request/request.js';
@@ -42,17 +43,27 @@ export async function removeObject(
     if (current === undefined) throw notFound(stored.hub, name);
     const old = current.parse() as ApiObject; // we encoded it
     checkPreconditions(declaration, old, options);
-    const target = { declaration, subresource: request.subresource, namespace, name };
-    await admission.validate(admissionRequest(ctx.state.user, target, { operation: 'DELETE', oldObject: old, dryRun }));
+    await admit(admission, deletion(ctx, { ...request, declaration, namespace, name }, old, options));
     const step = nextDeletionStep(stored.strategy, old, options, Date.now());
-    if (step.do === 'mark') return { do: 'put', object: step.object };
-    return { do: step.do === 'remove' ? 'delete' : 'nothing' };
+    if (step.do === 'nothing') return { do: 'nothing' };
+    const next = step.do === 'mark' ? step.object : undefined;
+    const companions = await admission.charge({ stored, namespace, name, current, next });
+    return next === undefined ? { do: 'delete', companions } : { do: 'put', object: next, companions };
   };
   const written = await writer.write({ stored, namespace, name, dryRun }, decide);
   const { object, state } = written;
   if (object === undefined) throw notFound(stored.hub, name);
   if (state !== undefined) state.metadata.resourceVersion = String(object.revision);
   return { ...written, object };
+}
+
+function deletion(
+  ctx: Context,
+  target: AdmissionTarget,
+  oldObject: ApiObject,
+  { dryRun, given }: DeleteOptions,
+): AdmissionRequest {
+  return admissionRequest(ctx, target, { operation: 'DELETE', oldObject, dryRun, options: given });
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */

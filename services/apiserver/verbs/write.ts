@@ -78,13 +78,15 @@ const WHOLE: AdmissionView = { of: (object) => object, into: (_, view) => view }
 export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Written> {
   const { served, dryRun, isNew = false, request } = w;
   const { stored } = served;
+  const { namespace, name } = request;
   const choices = new WriteAllocator(stored);
   const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
     const object = await nextState({ d, ctx, w, choices }, current);
     const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
-    return isOver ? { do: 'delete', object } : { do: 'put', object, choices };
+    const next = isOver ? undefined : object;
+    const companions = await d.admission.charge({ stored, namespace, name, current, next });
+    return isOver ? { do: 'delete', object, companions } : { do: 'put', object, choices, companions };
   };
-  const { namespace, name } = request;
   const written = await d.writer.write({ stored, namespace, name, isNew, dryRun }, decide);
   const { object, state } = written;
   if (object !== undefined && state !== undefined) state.metadata.resourceVersion = String(object.revision);
@@ -122,8 +124,8 @@ const CREATE: readonly Step<undefined>[] = [
   place,
   convert,
   ownNew,
-  prepareNew,
   mutate,
+  prepareNew,
   validateNew,
   recordOwners,
   choose,
@@ -132,8 +134,8 @@ const CREATE: readonly Step<undefined>[] = [
 const UPDATE: readonly Step<ApiObject>[] = [
   place,
   convert,
-  prepareNext,
   mutate,
+  prepareNext,
   validateNext,
   ownChanged,
   choose,
@@ -248,7 +250,7 @@ function review({ ctx, w, old }: AnyAttempt, view: AdmissionView, object: ApiObj
   const { request, served, dryRun } = w;
   const { name = request.name } = object.metadata;
   return admissionRequest(
-    ctx.state.user,
+    ctx,
     { ...request, name, declaration: served.declaration },
     old === undefined
       ? { operation: 'CREATE', object, oldObject: undefined, dryRun }

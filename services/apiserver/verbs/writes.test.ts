@@ -420,8 +420,8 @@ describe('verbs that write', function () {
       await made(CONTROLLERS, controller);
       shown.length = 0;
       const see = scene.plugin.mutate;
-      scene.plugin.mutate = async (request) => {
-        await see(request);
+      scene.plugin.mutate = async (request, phase) => {
+        await see(request, phase);
         if (request.object !== undefined) request.object['spec'] = { replicas: 3 };
       };
       const { body } = await scene.request('PATCH', `${CONTROLLERS}/a/scale`, { spec: { replicas: 2 } }, MERGE);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { StatusError } from '../../../machinery/meta/status.js';
-import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
-import type { AdmissionRequest } from '../plugin.js';
+import { requestFor } from '../testing/request.js';
 import type { UserInfo } from '../../request/request.js';
 import { decide } from '../../authorization/stage.js';
 import { rbacAuthorizer } from '../../authorization/rbac/rbac-authorizer.js';
@@ -65,17 +64,13 @@ async function write(
   });
   const object = stored(next);
   Object.assign(object.metadata, more);
-  const request: AdmissionRequest = {
+  const resource = { group: GROUP, version: 'v1', resource: RESOURCES[next.kind], kind: next.kind };
+  const request = requestFor(resource, object, {
     operation: old === undefined ? 'CREATE' : 'UPDATE',
-    resource: { group: GROUP, resource: RESOURCES[next.kind], kind: next.kind } as unknown as ResourceDeclaration, // all it looks at
-    subresource: '',
     namespace: next.namespace ?? '',
-    name: next.name,
-    object,
     oldObject: old === undefined ? undefined : stored(old),
     user: by,
-    dryRun: false,
-  };
+  });
   try {
     await plugin.validate?.(request);
     return undefined;

@@ -38,7 +38,10 @@ export interface Origin {
 }
 
 /** The part of a request's state that events show. */
-export type Shown = Pick<RequestState, 'info' | 'user' | 'impersonator' | 'auditAnnotations'>;
+export type Shown = Pick<
+  RequestState,
+  'info' | 'user' | 'impersonator' | 'auditAnnotations' | 'requestAuditAnnotations'
+>;
 
 type Waiting = Promise<boolean> | undefined;
 
@@ -223,7 +226,8 @@ export class RequestRecord implements RequestAudit {
   }
 
   #text(stage: StageName, status: string | undefined, { sent, answered }: typeof NO_BODIES): string {
-    const { user, impersonator, auditAnnotations: annotations } = this.#state;
+    const { user, impersonator } = this.#state;
+    const annotations = annotationsFor(this.#decision.level, this.#state);
     const who =
       impersonator === undefined ? userJson(user) : `${userJson(impersonator)},"impersonatedUser":${userJson(user)}`;
     const reference = this.#reference === undefined ? '' : `,"objectRef":${referenceJson(this.#reference)}`;
@@ -263,6 +267,12 @@ const member = (name: string, body: Body): string => (typeof body === 'object' ?
 
 const annotationsMember = (annotations: Shown['auditAnnotations']): string =>
   annotations === undefined ? '' : `,"annotations":${JSON.stringify(annotations)}`;
+
+function annotationsFor(level: string, state: Shown): Shown['auditAnnotations'] {
+  const { auditAnnotations, requestAuditAnnotations } = state;
+  if (requestAuditAnnotations === undefined || level === 'Metadata') return auditAnnotations;
+  return { ...auditAnnotations, ...requestAuditAnnotations };
+}
 
 /** Whose rules a request falls under: who really asks. */
 export const asker = ({ user, impersonator }: Pick<Shown, 'user' | 'impersonator'>): UserInfo => impersonator ?? user;

@@ -44,7 +44,7 @@ const MAX_ROUNDS = 4;
  * @throws {AlreadyAllocated} @throws {StoreError}
  */
 export async function transactAllocating(
-  store: KeyValueStore,
+  store: Pick<KeyValueStore, 'transact'>,
   w: AllocatingWrite,
   signal: AbortSignal,
 ): Promise<TransactionResult> {

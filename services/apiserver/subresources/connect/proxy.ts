@@ -58,7 +58,7 @@ export async function admitConnection(
   const kind = subresourceDeclaration?.kind ?? '';
   const object: ApiObject = { kind, apiVersion: apiVersionOf(declaration), metadata: {}, ...options };
   const connection = { operation: 'CONNECT', object, dryRun: false } as const;
-  await admit(admission, admissionRequest(ctx.state.user, request, connection));
+  await admit(admission, admissionRequest(ctx, request, connection));
 }
 
 /** A sub-resource behind which another server answers every method. */

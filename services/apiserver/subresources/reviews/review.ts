@@ -27,7 +27,7 @@ export const review = (d: OperationDeps, { check, answer }: Review): OperationVe
     const errors = check(object, request);
     if (errors.length > 0) throw invalid(kind, '', errors);
     const dryRun = dryRunParameter(ctx.state.query);
-    await admit(d.admission, admissionRequest(ctx.state.user, request, { operation: 'CREATE', object, dryRun }));
+    await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object, dryRun }));
     const status = await answer(object, ctx);
     if (ctx.state.heavy === true) await turns.alone();
     await answerKind(d, ctx, kind, { ...object, status }, 201);

@@ -50,7 +50,7 @@ const issue =
     const asked = completed(body, request, kind, tokens);
     checkSpec(kind, asked.spec);
     const admitted = { operation: 'CREATE', object: asked.object, dryRun } as const;
-    await admit(d.admission, admissionRequest(ctx.state.user, request, admitted));
+    await admit(d.admission, admissionRequest(ctx, request, admitted));
     const content = await contentOf(d, ctx, tokens, account, asked.spec);
     const nowSeconds = Math.floor(Date.now() / 1000);
     const claims = claimsOf(content, tokens.issuer, d.vocabulary.tokenClaim, nowSeconds);

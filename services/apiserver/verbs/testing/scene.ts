@@ -132,7 +132,7 @@ export class VerbScene {
     const admission = new AdmissionChain([
       {
         operations: ['CREATE', 'UPDATE', 'DELETE'],
-        mutate: (request) => this.plugin.mutate(request),
+        mutate: (request, phase) => this.plugin.mutate(request, phase),
         validate: (request) => this.plugin.validate(request),
       },
     ]);

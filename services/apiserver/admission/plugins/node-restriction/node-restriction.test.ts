@@ -5,6 +5,7 @@ import { loadCatalog } from '../../../../machinery/types/catalog.js';
 import { vocabulary, type VocabularyName } from '../../../../machinery/vocabulary/vocabulary.js';
 import type { UserInfo } from '../../../request/request.js';
 import type { AdmissionRequest } from '../../plugin.js';
+import { requestFor } from '../../testing/request.js';
 import { nodeRestriction } from './plugin.js';
 
 const MIRROR = 'platform.io/config.mirror';
@@ -35,7 +36,7 @@ async function answer(resource: string, asked: Asked, words: VocabularyName = 'p
       return found === undefined ? Promise.reject(notFound({ group: '', resource: what }, name)) : Promise.resolve(found); // prettier-ignore
     },
   });
-  const request: AdmissionRequest = { operation: 'CREATE', subresource: '', namespace: 'ns', name: 'p', object: undefined, oldObject: undefined, user: agent, dryRun: false, resource: declaration, ...asked }; // prettier-ignore
+  const request = requestFor(declaration, undefined, { namespace: 'ns', name: 'p', user: agent, ...asked });
   assert.ok(plugin.operations.includes(request.operation));
   try {
     await plugin.validate?.(request);
