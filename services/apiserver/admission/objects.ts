@@ -3,8 +3,7 @@ import { hasReason } from '../../machinery/meta/status.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Asker } from '../http/turns.js';
 import type { Reader } from '../registry/reader.js';
-import { declaredResource, keyOf, type StoredResource } from '../registry/resource.js';
-import type { ResourceTable } from '../registry/resources.js';
+import { declaredResource, keyOf, type ResourceTable, type StoredResource } from '../registry/resources.js';
 
 /** Names a stored resource by the group that it is stored in. */
 export interface StoredName {

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import type { StoredResource } from '../registry/resource.js';
+import type { StoredResource } from '../registry/resources.js';
 import type { Companion } from '../registry/companions.js';
 import type { AuditAnnotationLevel, UserInfo } from '../request/request.js';
 

@@ -1,4 +1,4 @@
-import { peerOf } from '../authentication/certificates/peer.js';
+import { peerOf } from '../authentication/certificates/client-certificate.js';
 import type { Context } from '../request/request.js';
 
 /** The kinds of unknown credentials that a request carried; never one of the credentials. */

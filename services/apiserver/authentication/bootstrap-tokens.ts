@@ -1,8 +1,7 @@
-import { canonicalTime } from '../../machinery/schema/times.js';
+import { canonicalTime } from '../../machinery/schema/scalars.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { declaredResource, keyOf } from '../registry/resource.js';
-import type { ResourceTable } from '../registry/resources.js';
+import { declaredResource, keyOf, type ResourceTable } from '../registry/resources.js';
 import { deletedAtMs } from './service-accounts/objects.js';
 import { digestOf, sameDigest, secretParts, type SecretParts } from './service-accounts/secrets.js';
 import { TokenRefused } from './token-reviewer.js';

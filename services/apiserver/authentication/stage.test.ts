@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { bearer } from './bearer.js';
+import { bearer, TokenReviewer } from './token-reviewer.js';
 import { startScene, type Reply, type Scene } from './testing/scene.js';
-import { TokenReviewer } from './token-reviewer.js';
 import type { Authenticator, Identity, TokenAuthenticator } from './authenticator.js';
 
 const user = (name: string, groups: readonly string[] = []): Identity => ({

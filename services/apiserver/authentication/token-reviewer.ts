@@ -1,5 +1,6 @@
 import type { Asker } from '../http/turns.js';
-import type { Identity, TokenAuthenticator } from './authenticator.js';
+import type { Context } from '../request/request.js';
+import type { Identity, TokenAuthenticator, Authenticator } from './authenticator.js';
 
 /** Longest token, in characters; headers are bound as well, the bodies of reviews are longer. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
@@ -80,4 +81,23 @@ export class TokenReviewer {
     if (audiences.length === 0) throw new TokenRefused('The token is not meant for the wanted audiences');
     return { ...identity, audiences };
   }
+}
+
+/** A scheme's name is the same in any case (RFC 9110, 11.1). */
+const SCHEME = 'bearer';
+
+/** Tokens in the header Authorization (RFC 6750, 2.1). Other schemes are not looked at. */
+export const bearer = (tokens: TokenReviewer): Authenticator => ({
+  name: 'bearer',
+  authenticate: (ctx: Context) => {
+    const { authorization } = ctx.req.headers;
+    if (authorization === undefined || !isBearer(authorization)) return undefined;
+    return tokens.authenticate(authorization.slice(SCHEME.length).trim(), undefined, ctx.state);
+  },
+});
+
+function isBearer(header: string): boolean {
+  const after = header.charAt(SCHEME.length);
+  if (after !== ' ' && after !== '\t' && after !== '') return false;
+  return header.slice(0, SCHEME.length).toLowerCase() === SCHEME;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { bearer } from './bearer.js';
+import { bearer, TokenReviewer } from './token-reviewer.js';
 import { startScene, type Reply, type Scene } from './testing/scene.js';
-import { TokenReviewer } from './token-reviewer.js';
 import type { TokenAuthenticator } from './authenticator.js';
 import { webSocketProtocol } from './web-socket-protocol.js';
 

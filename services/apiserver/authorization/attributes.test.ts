@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RequestVerb, ResourceRequest } from '../request/request.js';
-import { attributesOf } from './attributes.js';
+import { attributesOf } from './stage.js';
 
 const request = (verb: RequestVerb, name = ''): ResourceRequest => ({
   kind: 'resource',

@@ -1,10 +1,11 @@
+import { pathSegment } from '../../machinery/meta/metadata.js';
 import { StatusError } from '../../machinery/meta/status.js';
+import { parseFieldSelector, type FieldTerm } from '../../machinery/selectors/field-selector.js';
 import type { Asker } from '../http/turns.js';
 import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metrics.js';
-import { annotate, type Stage, type UserInfo } from '../request/request.js';
-import { attributesOf } from './attributes.js';
-import { notSettled, type Settled } from './starting.js';
+import { annotate, type Stage, type UserInfo, type RequestInfo } from '../request/request.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './authorizer.js';
+import { notSettled, type Settled } from './constant-authorizers.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
 export type Authorize = (user: UserInfo, attributes: Attributes, asker: Asker) => Promise<void>;
@@ -124,4 +125,30 @@ export function refusal(user: UserInfo, attributes: Attributes, reason: string):
   return new StatusError('Forbidden', message, {
     details: { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource },
   });
+}
+
+/**
+ * The attributes of a request that rules are compared with. A list or a watch of the one object of a name is about that
+ * name: who may read it may wait for it, too.
+ */
+export function attributesOf(info: RequestInfo, query: URLSearchParams): Attributes {
+  if (info.kind === 'path' || info.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return info;
+  const selector = query.get('fieldSelector');
+  const name = selector === null ? '' : selectedName(selector);
+  return name === '' ? info : { ...info, name };
+}
+
+/** '' when the selector names no object, or cannot be read: it is refused later, where lists are. */
+function selectedName(selector: string): string {
+  const term = termsOf(selector).find(({ key, operator, value }) => key === NAME && operator === '=' && value !== '');
+  return term === undefined || pathSegment(term.value).length > 0 ? '' : term.value;
+}
+const NAME = 'metadata.name';
+
+function termsOf(selector: string): readonly FieldTerm[] {
+  try {
+    return parseFieldSelector(selector);
+  } catch {
+    return [];
+  }
 }

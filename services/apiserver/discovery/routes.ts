@@ -13,7 +13,7 @@ import { negotiatePlain } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
 import { OpenApi } from '../openapi/openapi.js';
-import { methodRefused } from '../pipeline/methods.js';
+import { methodRefused } from '../pipeline/request-info.js';
 import type { Context, RequestState, Stage } from '../request/request.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';

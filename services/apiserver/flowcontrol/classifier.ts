@@ -1,7 +1,6 @@
-import { ALL } from '../authorization/rbac/rules.js';
-import type { RequestInfo, UserInfo } from '../request/request.js';
-import { CompiledPathRule, CompiledResourceRule } from './rules.js';
-import type { FlowRule, SchemaSpec, Subject } from './flow-control-specs.js';
+import { ALL, coversPath } from '../authorization/rbac/rules.js';
+import type { RequestInfo, UserInfo, PathRequest, ResourceRequest } from '../request/request.js';
+import type { FlowRule, SchemaSpec, Subject, PathRule, ResourceRule } from './flow-control-specs.js';
 
 /** Users whose rules are kept; one more, and all are found anew. */
 const MAX_USERS = 10_000;
@@ -139,4 +138,53 @@ function accountNamespace(name: string): string {
   if (!name.startsWith(ACCOUNT)) return '';
   const [namespace = '', account = '', ...more] = name.slice(ACCOUNT.length).split(':');
   return account === '' || more.length > 0 ? '' : namespace;
+}
+
+/** A list of a rule, made ready for look-ups; undefined when it says all. */
+type Allowed = ReadonlySet<string> | undefined;
+
+const allowed = (list: readonly string[]): Allowed => (list.includes(ALL) ? undefined : new Set(list));
+const has = (set: Allowed, value: string): boolean => set === undefined || set.has(value);
+
+/** A rule about resources, in the form in which requests are held against it. */
+class CompiledResourceRule {
+  readonly #verbs: Allowed;
+  readonly #groups: Allowed;
+  readonly #resources: Allowed;
+  readonly #namespaces: Allowed;
+  readonly #clusterScope: boolean;
+
+  constructor(rule: ResourceRule) {
+    this.#verbs = allowed(rule.verbs);
+    this.#groups = allowed(rule.apiGroups);
+    this.#resources = allowed(rule.resources);
+    this.#namespaces = allowed(rule.namespaces);
+    this.#clusterScope = rule.clusterScope;
+  }
+
+  /** A sub-resource is something else than its resource. All namespaces at once are none. */
+  matches({ verb, group, resource, subresource, namespace }: ResourceRequest): boolean {
+    return (
+      has(this.#verbs, verb) &&
+      has(this.#groups, group) &&
+      (this.#resources === undefined ||
+        this.#resources.has(subresource === '' ? resource : `${resource}/${subresource}`)) &&
+      (namespace === '' ? this.#clusterScope : has(this.#namespaces, namespace))
+    );
+  }
+}
+
+/** The same for paths. */
+class CompiledPathRule {
+  readonly #verbs: Allowed;
+  readonly #urls: readonly string[];
+
+  constructor({ verbs, nonResourceURLs }: PathRule) {
+    this.#verbs = allowed(verbs);
+    this.#urls = nonResourceURLs;
+  }
+
+  matches({ verb, path }: PathRequest): boolean {
+    return has(this.#verbs, verb) && this.#urls.some((url) => coversPath(url, path));
+  }
 }

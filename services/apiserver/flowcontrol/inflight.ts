@@ -1,5 +1,5 @@
 import { PRIVILEGED_GROUP } from '../request/users.js';
-import { isMutating } from '../metrics/request-labels.js';
+import { isMutating } from '../metrics/request-metrics.js';
 import type { Stage } from '../request/request.js';
 import { tooManyRequests } from './refusal.js';
 

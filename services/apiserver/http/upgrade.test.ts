@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from '../../storage/testing/certificates.js';
 import type { Context } from '../request/request.js';
 import type { Listener } from './listener.js';
-import { ownOrigin } from './origin.js';
+import { ownOrigin } from '../pipeline/exchange-stages.js';
 import { connected, listenHere } from './testing/local-listener.js';
 import { upgradeOf } from './upgrade.js';
 

@@ -1,17 +1,13 @@
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { PathRequest, RequestInfo, ResourceRequest } from '../request/request.js';
+import {
+  type PathRequest,
+  type RequestInfo,
+  type ResourceRequest,
+  isPassedOn,
+  type RequestVerb,
+} from '../request/request.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
-import {
-  isLongRunning,
-  isMutating,
-  OTHER,
-  pathLabels,
-  resourceLabels,
-  scopeOf,
-  unknownResource,
-  type RequestLabels,
-} from './request-labels.js';
 import { REQUEST_BUCKETS, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
 export interface RequestMetrics {
@@ -162,4 +158,90 @@ function registerLongRunning(
   if (!shows('1.21')) return;
   const isWatch = ({ labels }: Series): boolean => labels['verb'] === 'WATCH';
   gauge('apiserver_registered_watchers', deprecatedHelp('1.21', 'Watches that are open'), isWatch);
+}
+
+/** How a request is counted. All values come from closed sets: a client cannot make new ones. */
+interface RequestLabels {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** For requests that are about no resource: where the path begins. */
+  readonly subresource: string;
+  readonly scope: '' | 'resource' | 'namespace' | 'cluster';
+}
+
+const VERBS: ReadonlyMap<string, string> = new Map<RequestVerb, string>([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETE'],
+  ['options', 'OPTIONS'],
+]);
+const MUTATING: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'post',
+  'put',
+]);
+const PATH_VERBS = new Map(
+  ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'].map((v) => [v, v.toUpperCase()]),
+);
+/** The longer before the shorter that it begins with. */
+const PATHS = ['/healthz', '/livez', '/readyz', '/metrics', '/version', '/openapi/v2', '/openapi/v3', '/apis', '/api'];
+
+const OTHER = 'other';
+
+/** Runs until it is ended; counted by itself, for it says nothing about load. */
+export const isLongRunning = (info: RequestInfo): boolean =>
+  info.kind === 'resource' && (info.verb === 'watch' || isPassedOn(info));
+
+export const isMutating = (info: RequestInfo): boolean => MUTATING.has(info.verb);
+
+const scopeOf = ({ name, verb, namespace }: ResourceRequest): RequestLabels['scope'] => {
+  if (name !== '' || verb === 'create') return 'resource';
+  return namespace === '' ? 'cluster' : 'namespace';
+};
+
+const verbLabel = (verb: ResourceRequest['verb']): string => VERBS.get(verb) ?? OTHER;
+
+function resourceLabels(info: ResourceRequest): RequestLabels {
+  const { declaration, subresource, subresourceDeclaration } = info;
+  if (declaration === undefined) return unknownResource(info.verb);
+  return {
+    verb: isPassedOn(info) ? 'CONNECT' : verbLabel(info.verb),
+    group: declaration.group,
+    version: declaration.version,
+    resource: declaration.resource,
+    subresource: subresource === '' || subresourceDeclaration !== undefined ? subresource : OTHER,
+    scope: scopeOf(info),
+  };
+}
+
+/** All that is not served counts together. */
+const unknownResource = (verb: ResourceRequest['verb']): RequestLabels => ({
+  verb: verbLabel(verb),
+  group: OTHER,
+  version: OTHER,
+  resource: OTHER,
+  subresource: '',
+  scope: '',
+});
+
+function pathLabels({ verb, path }: PathRequest): RequestLabels {
+  return {
+    verb: PATH_VERBS.get(verb) ?? OTHER,
+    group: '',
+    version: '',
+    resource: '',
+    subresource: path === '/' ? path : (PATHS.find((p) => path === p || path.startsWith(`${p}/`)) ?? OTHER),
+    scope: '',
+  };
 }

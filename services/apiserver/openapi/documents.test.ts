@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
-import { methodsOf } from '../pipeline/methods.js';
-import { parseRequest } from '../pipeline/request-info.js';
+import { methodsOf, parseRequest } from '../pipeline/request-info.js';
 import type { RequestInfo } from '../request/request.js';
 import { servedApi } from '../registry/runtime-config.js';
 import type { ServedApi } from '../registry/served.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { CLIENT_LEFT } from '../http/exchange.js';
-import { bounds } from './bounds.js';
+import { bounds } from './exchange-stages.js';
 import type { Context, RequestInfo } from '../request/request.js';
 
 const PATH = { kind: 'path', verb: 'get', path: '/version' } as RequestInfo;

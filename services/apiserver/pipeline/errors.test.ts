@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { StoreError } from '../../storage/store.js';
-import { asStatus } from './errors.js';
+import { asStatus } from './exchange-stages.js';
 
 describe('asStatus()', () => {
   const full = new StoreError('noSpace', 'etcdserver: mvcc: database space exceeded');

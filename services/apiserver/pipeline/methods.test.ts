@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { servedApi } from '../registry/runtime-config.js';
-import { methodRefused, methodsOf } from './methods.js';
-import { parseRequest } from './request-info.js';
+import { methodRefused, methodsOf, parseRequest } from './request-info.js';
 import type { ResourceRequest } from '../request/request.js';
 
 const { api } = servedApi(loadCatalog(vocabulary('platform')), new Map());

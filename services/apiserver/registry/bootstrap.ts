@@ -5,8 +5,7 @@ import { THE_SERVER } from '../request/users.js';
 import { record, type FieldOwnership } from './field-ownership.js';
 import type { RegistryKeys } from './keys.js';
 import { prepareForCreate, stateSent } from './prepare.js';
-import { keyOf } from './resource.js';
-import type { ResourceTable } from './resources.js';
+import { keyOf, type ResourceTable } from './resources.js';
 import type { Writer } from './writer.js';
 
 /**

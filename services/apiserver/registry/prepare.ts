@@ -6,8 +6,7 @@ import { badRequest, conflict, field, invalid, type FieldError } from '../../mac
 import { now } from '../../machinery/meta/time.js';
 import type { UserInfo } from '../request/request.js';
 import { takePart, valueAt, type Part } from './parts.js';
-import type { StoredResource } from './resource.js';
-import type { ServedResource } from './resources.js';
+import type { StoredResource, ServedResource } from './resources.js';
 import type { Strategy } from './strategy.js';
 
 /** Where a request says that the object lives. */

@@ -7,7 +7,7 @@ import { FeedScene } from '../cache/testing/scene.js';
 import { EVERYTHING } from '../cache/watchers.js';
 import { turns } from '../http/turns.js';
 import { Reader, type ListParameters, type Page, type ReaderOptions } from './reader.js';
-import type { StoredResource } from './resource.js';
+import type { StoredResource } from './resources.js';
 
 const { signal } = new AbortController();
 const red = { id: 'red', matches: (o: { field(name: string): string }) => o.field('data.color') === 'red' };

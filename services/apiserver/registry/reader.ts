@@ -11,7 +11,7 @@ import { turns, type Asker } from '../http/turns.js';
 import { collectionId, decodeContinueToken, encodeContinueToken, INCONSISTENT } from './continue-token.js';
 import { decodePage } from './decode-page.js';
 import { getMeaning, listMeaning, type VersionParameters } from './read-table.js';
-import { keyOf, type StoredResource } from './resource.js';
+import { keyOf, type StoredResource } from './resources.js';
 
 /** Longest that a read waits for a version that has not been seen yet. */
 const FUTURE_WAIT_MS = 3_000;

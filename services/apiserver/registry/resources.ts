@@ -1,20 +1,19 @@
 import { encodeObject, storagePrefix, itemStart } from '../../machinery/codec/encode.js';
-import type { Literals } from '../../machinery/schema/literals.js';
 import { parseJson } from '../../machinery/codec/json.js';
 import type { Converter } from '../../machinery/conversion/converter.js';
-import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
+import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import { badRequest } from '../../machinery/meta/status.js';
 import { withAlwaysShown } from '../../machinery/schema/always-shown.js';
-import { done, type Work } from '../../machinery/work/work.js';
 import { decodeObject } from '../../machinery/schema/decode.js';
+import type { Literals } from '../../machinery/schema/literals.js';
 import type { Catalog, ResourceDeclaration, SelectableField } from '../../machinery/types/declarations.js';
 import type { Type } from '../../machinery/types/graph.js';
+import { done, type Work } from '../../machinery/work/work.js';
 import type { HistoryBudget } from '../cache/history.js';
-import type { SnapshotBudget } from '../cache/snapshots.js';
 import { ResourceCache } from '../cache/resource-cache.js';
+import type { SnapshotBudget } from '../cache/snapshots.js';
 import type { RegistryKeys } from './keys.js';
-import type { StoredResource } from './resource.js';
 import type { Strategy } from './strategy.js';
 
 /** What is known of a text beside its value, and who wants to know what is dropped of it. */
@@ -234,4 +233,29 @@ function decodeAs(
   object.apiVersion = apiVersion;
   object.metadata ??= {};
   return object as ApiObject; // now it has all three
+}
+
+/** One kind of stored objects, shared by all versions (and, for events, groups) that serve it. */
+export interface StoredResource {
+  /** The declaration of the storage version. */
+  readonly hub: ResourceDeclaration;
+  readonly cache: ResourceCache;
+  readonly strategy: Strategy;
+  /** A status that says nothing, with the members that its type always shows; the caller owns it. */
+  emptyStatus(): object;
+}
+
+/** The key of an object. */
+export const keyOf = (stored: StoredResource, namespace: string, name: string): string =>
+  stored.hub.namespaced ? `${stored.cache.keys.prefix}${namespace}/${name}` : `${stored.cache.keys.prefix}${name}`;
+
+/** A built-in resource that the server itself works with. @throws {Error} when none is declared */
+export function declaredResource(
+  resources: { stored(group: string, resource: string): StoredResource | undefined },
+  group: string,
+  resource: string,
+): StoredResource {
+  const stored = resources.stored(group, resource);
+  if (stored === undefined) throw new Error(`No declaration of ${group === '' ? resource : `${resource}.${group}`}`);
+  return stored;
 }

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import { THE_SERVER } from '../request/users.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { prepareForCreate } from './prepare.js';
-import { keyOf, type StoredResource } from './resource.js';
+import { keyOf, type StoredResource } from './resources.js';
 import type { WriteDecision, Writer } from './writer.js';
 
 /**

@@ -7,7 +7,7 @@ import { cached, FORM, LAYOUT, PREFIX, storedBytes } from '../cache/testing/obje
 import { encodeFrame, type ChangeType } from '../cache/history.js';
 import { EVERYTHING, STORED_JSON, type FrameEncoder, type WatchSink } from '../cache/watchers.js';
 import { turns } from '../http/turns.js';
-import type { StoredResource } from './resource.js';
+import type { StoredResource } from './resources.js';
 import { WatchService, type WatchBegin, type WatchSession } from './watch-service.js';
 
 setMaxListeners(0);

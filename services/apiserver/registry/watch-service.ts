@@ -4,7 +4,7 @@ import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
 import { frameFor, type GroupKey, type Watcher, type WatchSink } from '../cache/watchers.js';
 import { turns } from '../http/turns.js';
-import type { StoredResource } from './resource.js';
+import type { StoredResource } from './resources.js';
 
 /** Most bytes of initial events that go out in one write. */
 const CHUNK_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import type { ResourceDeclaration } from '../../machinery/types/declarations.js'
 import type { LeaseId } from '../../storage/store.js';
 import { FeedScene } from '../cache/testing/scene.js';
 import { LeasePool } from './lease-pool.js';
-import type { StoredResource } from './resource.js';
+import type { StoredResource } from './resources.js';
 import { DEFAULT_STRATEGY } from './strategy.js';
 import { Writer } from './writer.js';
 import { createObject } from './testing/writes.js';

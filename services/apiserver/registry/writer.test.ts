@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hasReason } from '../../machinery/meta/status.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { VerbScene } from '../verbs/testing/scene.js';
-import type { StoredResource } from './resource.js';
+import type { StoredResource } from './resources.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { WriteDecision, Written } from './writer.js';
 import { changeObject, createObject } from './testing/writes.js';

@@ -12,12 +12,16 @@ import {
   type TransactionResult,
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
-import { allocationChanges, AlreadyAllocated, type AllocationChanges } from './allocation/allocations.js';
-import type { WriteAllocator } from './allocation/write-allocator.js';
+import {
+  allocationChanges,
+  AlreadyAllocated,
+  type AllocationChanges,
+  type WriteAllocator,
+} from './allocation/allocations.js';
 import { rehearseAllocations, transactAllocating } from './allocation/allocation-transaction.js';
 import { CompanionTransactions, type Companion } from './companions.js';
 import { KeyLocks } from './key-locks.js';
-import { keyOf, type StoredResource } from './resource.js';
+import { keyOf, type StoredResource } from './resources.js';
 import { storedBytes } from './stored-bytes.js';
 
 /**

@@ -4,7 +4,7 @@ import { AdmissionObjects } from '../admission/objects.js';
 import type { Audit } from '../audit/audit.js';
 import { openAuthentication } from '../authentication/authenticators.js';
 import { openAuthorizers } from '../authorization/authorizers.js';
-import { whileStarting, type Settled } from '../authorization/starting.js';
+import { whileStarting, type Settled } from '../authorization/constant-authorizers.js';
 import { authorizeBy, decide } from '../authorization/stage.js';
 import type { Core } from './core.js';
 import { pathRoutes } from '../discovery/routes.js';

@@ -1,18 +1,20 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import { impersonation } from '../authentication/impersonation.js';
-import { authentication, type AuthenticationDeps } from '../authentication/stage.js';
+import { impersonation, authentication, type AuthenticationDeps } from '../authentication/stage.js';
 import { authorization, type AuthorizationDeps, type Authorize } from '../authorization/stage.js';
-import { expectation } from '../http/expectation.js';
-import { ownOrigin } from '../http/origin.js';
+import {
+  expectation,
+  ownOrigin,
+  bounds,
+  respondToErrors,
+  type ErrorLog,
+  measure,
+} from '../pipeline/exchange-stages.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
-import { bounds } from '../pipeline/bounds.js';
 import { deprecation, warnOfDeprecation } from '../pipeline/deprecation.js';
-import { respondToErrors, type ErrorLog } from '../pipeline/errors.js';
-import { measure } from '../pipeline/measure.js';
 import type { Stage } from '../request/request.js';
 import { requestInfo } from '../pipeline/request-info.js';
 import { verb, type Operations } from '../verbs/dispatch.js';

@@ -7,7 +7,7 @@ import type { Type } from '../../machinery/types/graph.js';
 import type { Context } from '../request/request.js';
 import type { VerbDeps } from '../verbs/types.js';
 import type { DecodeFields } from '../registry/resources.js';
-import { FieldValidation } from '../verbs/field-validation.js';
+import { FieldValidation } from '../verbs/decode-body.js';
 
 export interface Kind {
   readonly group: string;

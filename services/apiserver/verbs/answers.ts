@@ -6,8 +6,8 @@ import { turns, weigh } from '../http/turns.js';
 import type { Context } from '../request/request.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Written } from '../registry/writer.js';
-import type { Shown } from '../views/shown.js';
 import { negotiateView } from '../views/views.js';
+import type { Shown } from '../views/view.js';
 
 /** Answers with an object in the view that the client wants of it. */
 export async function answerObject(

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../machinery/meta/own.js';
-import { refuseWide } from '../../machinery/codec/width.js';
+import { refuseWide } from '../../machinery/codec/json.js';
 import { parseYaml } from '../../machinery/codec/yaml.js';
 import type { Work } from '../../machinery/work/work.js';
 import type { ApiObject, Json, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, notFound, StatusError } from '../../machinery/meta/status.js';
-import { readBody } from '../http/body.js';
+import { readBody } from '../http/exchange.js';
 import { turns, worked } from '../http/turns.js';
 import { booleanParameter } from '../http/query.js';
 import type { Context, ResourceRequest } from '../request/request.js';
@@ -12,9 +12,8 @@ import { partOf, withinPart } from '../registry/parts.js';
 import { hasStatus } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { answerWritten } from './answers.js';
-import { applyManager } from './field-manager.js';
-import { FieldValidation } from './field-validation.js';
-import { dryRunParameter } from './parameters.js';
+import { applyManager, dryRunParameter } from './parameters.js';
+import { FieldValidation } from './decode-body.js';
 import type { VerbDeps } from './types.js';
 import { createInstead, write, type Write } from './write.js';
 

@@ -3,8 +3,7 @@ import { alreadyExists, hasReason, StatusError } from '../../machinery/meta/stat
 import type { Context } from '../request/request.js';
 import type { Written } from '../registry/writer.js';
 import { answerWritten } from './answers.js';
-import { fieldManager } from './field-manager.js';
-import { dryRunParameter } from './parameters.js';
+import { fieldManager, dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 import { write, type Write } from './write.js';
 

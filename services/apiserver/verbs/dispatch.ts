@@ -3,7 +3,7 @@ import type { ResourceDeclaration } from '../../machinery/types/declarations.js'
 import { partOf } from '../registry/parts.js';
 import type { ResourceTable, ServedResource } from '../registry/resources.js';
 import type { VerbTable } from './types.js';
-import { methodRefused, methodsOf } from '../pipeline/methods.js';
+import { methodRefused, methodsOf } from '../pipeline/request-info.js';
 import type { Context, RequestVerb, ResourceRequest, Stage } from '../request/request.js';
 
 /** Answers a request whose path names more than a stored object or a part of it. */

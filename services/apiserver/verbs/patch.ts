@@ -1,6 +1,5 @@
-import { decodeJson } from '../../machinery/codec/bodies.js';
+import { decodeJson, refuseWide } from '../../machinery/codec/json.js';
 import { isJsonObject } from '../../machinery/meta/own.js';
-import { refuseWide } from '../../machinery/codec/width.js';
 import type { Json } from '../../machinery/meta/object.js';
 import { applyJsonPatch } from '../../machinery/patch/json-patch.js';
 import { applyMergePatch } from '../../machinery/patch/merge-patch.js';
@@ -9,15 +8,13 @@ import type { Type } from '../../machinery/types/graph.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { badRequest, field, invalid, notFound } from '../../machinery/meta/status.js';
 import type { Work } from '../../machinery/work/work.js';
-import { readBody } from '../http/body.js';
+import { readBody } from '../http/exchange.js';
 import { turns, worked } from '../http/turns.js';
 import type { Context } from '../request/request.js';
 import { apply } from './apply.js';
 import { answerWritten } from './answers.js';
-import { contentType, unsupportedMediaType } from './decode-body.js';
-import { fieldManager } from './field-manager.js';
-import { FieldValidation } from './field-validation.js';
-import { dryRunParameter } from './parameters.js';
+import { contentType, unsupportedMediaType, FieldValidation } from './decode-body.js';
+import { fieldManager, dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 import { write, type Write } from './write.js';
 

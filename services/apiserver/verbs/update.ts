@@ -4,8 +4,7 @@ import { refuseOtherPlace } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { answerWritten } from './answers.js';
 import type { SentObject } from './decode-body.js';
-import { fieldManager } from './field-manager.js';
-import { dryRunParameter } from './parameters.js';
+import { fieldManager, dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 import { createInstead, write } from './write.js';
 

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../admission/plugin.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { turns, weigh, worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import { WriteAllocator } from '../registry/allocation/write-allocator.js';
+import { WriteAllocator } from '../registry/allocation/allocations.js';
 import { deletionIsDue } from '../registry/deletion.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
 import { partOf, type Part } from '../registry/parts.js';

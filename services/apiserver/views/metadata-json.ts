@@ -2,9 +2,8 @@ import type { ApiObject } from '../../machinery/meta/object.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { ByteWriter } from '../http/byte-writer.js';
 import { jsonError, jsonFrame } from './json-frames.js';
-import { metadataOf, type Shown } from './shown.js';
+import { metadataOf, type Shown, listMeta, markObject, type View } from './view.js';
 import { inSlices } from './slices.js';
-import { listMeta, markObject, type View } from './view.js';
 
 const KIND = 'PartialObjectMetadata';
 const LIST_END = Buffer.from(']}');

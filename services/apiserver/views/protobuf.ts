@@ -16,10 +16,9 @@ import type { ByteWriter } from '../http/byte-writer.js';
 import { protobufStatus } from '../http/respond.js';
 import type { Page } from '../registry/reader.js';
 import type { ServedResource } from '../registry/resources.js';
-import { inServedVersion, metadataOf, type Shown } from './shown.js';
+import { inServedVersion, metadataOf, type Shown, listMeta, markObject, type View } from './view.js';
 import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
-import { listMeta, markObject, type View } from './view.js';
 import { VIEW_BUDGET } from './view-budget.js';
 
 /** What messages are shown, and how they are named. */

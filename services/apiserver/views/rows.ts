@@ -1,7 +1,7 @@
 import type { TableDeclaration } from '../../machinery/types/declarations.js';
 import { CachedObject } from '../cache/cached-object.js';
 import { Generations } from '../cache/generations.js';
-import { parsed, type Shown } from './shown.js';
+import { parsed, type Shown } from './view.js';
 import { VIEW_BUDGET } from './view-budget.js';
 import type { Clock } from '../table/cell.js';
 import { columnsOf, type Columns } from '../table/columns.js';

@@ -8,10 +8,9 @@ import { rowsOf, type Rows } from './rows.js';
 import { ByteWriter } from '../http/byte-writer.js';
 import { jsonError, jsonFrame } from './json-frames.js';
 import { partialHead } from './metadata-json.js';
-import { jsonOf, metadataOf, versionOf, type Shown } from './shown.js';
+import { jsonOf, metadataOf, versionOf, type Shown, listMeta, markObject, type ListMeta, type View } from './view.js';
 import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
-import { listMeta, markObject, type ListMeta, type View } from './view.js';
 
 /** What of its object a row carries. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';

@@ -1,8 +1,5 @@
 import type { Json } from '../meta/object.js';
-import { duplicateMembers } from './duplicates.js';
-import type { BodyLimits } from './json.js';
-import { noteLiterals } from '../schema/literals.js';
-import { parseJson } from './json.js';
+import { decodeJson, type BodyLimits } from './json.js';
 import { parseYaml } from './yaml.js';
 
 /**
@@ -18,19 +15,6 @@ export type BodyDecoder = (
   duplicates?: string[],
   literals?: Map<string, string>,
 ) => Json | Promise<Json>;
-
-/** JSON, where the last of several members of one name counts. */
-export const decodeJson = (
-  bytes: Buffer,
-  limits?: BodyLimits,
-  duplicates?: string[],
-  literals?: Map<string, string>,
-): Json => {
-  const parsed = parseJson(bytes, limits);
-  if (literals !== undefined) noteLiterals(bytes, literals);
-  duplicates?.push(...duplicateMembers(bytes, parsed));
-  return parsed;
-};
 
 /** By media type, without parameters and in lower case. A new content type is one line here. */
 export const BODY_DECODERS: ReadonlyMap<string, BodyDecoder> = new Map<string, BodyDecoder>([

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json } from '../meta/object.js';
-import { duplicateMembers } from './duplicates.js';
+import { duplicateMembers } from './json.js';
 
 const duplicates = (text: string, max?: number): readonly string[] =>
   duplicateMembers(Buffer.from(text), JSON.parse(text) as Json, max);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { StatusError } from '../meta/status.js';
-import { MAX_MEMBERS, refuseWide } from './width.js';
+import { MAX_MEMBERS, refuseWide } from './json.js';
 
 const list = (length: number): unknown => Array.from({ length }, () => 1);
 const map = (length: number): unknown => Object.fromEntries(Array.from({ length }, (_, i) => [`k${i}`, 1]));

@@ -3,9 +3,16 @@ import type { Document, Node, Pair, Scalar } from 'yaml';
 import type { Json } from '../meta/object.js';
 import type { StatusError } from '../meta/status.js';
 import { badRequest } from '../meta/status.js';
-import type { BodyLimits } from './json.js';
-import { MOST_DUPLICATES, duplicateMembers, shownPath } from './duplicates.js';
-import { BODY_LIMITS, decodeText, parseJson, tooDeep } from './json.js';
+import {
+  type BodyLimits,
+  MOST_DUPLICATES,
+  duplicateMembers,
+  shownPath,
+  BODY_LIMITS,
+  decodeText,
+  parseJson,
+  tooDeep,
+} from './json.js';
 import { setOwn } from '../meta/own.js';
 import { YamlThread } from './yaml-thread.js';
 

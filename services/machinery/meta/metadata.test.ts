@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MetadataRules } from './metadata.js';
-import { validateMetadata, validateMetadataUpdate } from './metadata.js';
+import { type MetadataRules, validateMetadata, validateMetadataUpdate } from './metadata.js';
 import type { ObjectMeta, OwnerReference } from './object.js';
 
 const NAMESPACED: MetadataRules = { namespaced: true, nameRule: 'dns1123-subdomain' };

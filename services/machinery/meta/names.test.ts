@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TextRule } from './names.js';
 import {
+  type TextRule,
   dns1035Label,
   dns1123Label,
   dns1123Subdomain,
@@ -8,7 +8,7 @@ import {
   nameRule,
   pathSegment,
   qualifiedName,
-} from './names.js';
+} from './metadata.js';
 import { processorMs } from '../testing/processor-time.js';
 
 const a = (n: number): string => 'a'.repeat(n);

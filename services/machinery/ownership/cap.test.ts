@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { capUpdaters } from './cap.js';
-import { entryOf, type ManagedFieldsEntry } from './managed-fields.js';
+import { capUpdaters, entryOf, type ManagedFieldsEntry } from './managed-fields.js';
 import { Scene } from './testing/scene.js';
 
 const update = (i: number, apiVersion = 'v1', manager = `m${String(i)}`): ManagedFieldsEntry =>

@@ -1,7 +1,6 @@
 import { StatusError } from '../meta/status.js';
-import { pathsOf, type FieldsTree } from './fields-tree.js';
+import { pathsOf, type FieldsTree, printPath } from './fields-tree.js';
 import { compareText, type ManagedFieldsEntry } from './managed-fields.js';
-import { printPath } from './path-element.js';
 
 /** Fields of another manager that an applied configuration would change. */
 export interface Contest {

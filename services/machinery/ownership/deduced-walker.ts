@@ -1,8 +1,14 @@
 import { isJsonObject } from '../meta/own.js';
 import { LEAF, SELF, type FieldsTree } from './fields-tree.js';
-import { atomicWalker, scalarWalker } from './leaf-walker.js';
-import { StructWalker } from './struct-walker.js';
-import type { Difference, Pruning, Steps, Walker } from './walker.js';
+import {
+  atomicWalker,
+  scalarWalker,
+  StructWalker,
+  type Difference,
+  type Pruning,
+  type Steps,
+  type Walker,
+} from './walker.js';
 
 /** Levels of objects that have owners inside. A call goes through several functions a level, and the stack has an end. */
 const MAX_LEVELS = 200;

@@ -1,7 +1,6 @@
 import { getOwn, isJsonObject } from '../meta/own.js';
 import { badRequest } from '../meta/status.js';
-import { difference, NO_FIELDS, type FieldsTree } from './fields-tree.js';
-import { printPath } from './path-element.js';
+import { difference, NO_FIELDS, type FieldsTree, printPath } from './fields-tree.js';
 import type { StructShape } from './shape.js';
 import { NotApplicable, type Difference, type Walker } from './walker.js';
 import { walkerOf } from './walkers.js';

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decodeObject } from '../schema/decode.js';
 import { arbitraryOf } from '../types/testing/arbitrary.js';
-import { difference, equal, isEmpty, NO_FIELDS, pathsOf, union, type FieldsTree } from './fields-tree.js';
+import { difference, equal, isEmpty, NO_FIELDS, pathsOf, union, type FieldsTree, printPath } from './fields-tree.js';
 import { decodeManagedFields } from './managed-fields.js';
 import { ObjectWalker } from './object-walker.js';
-import { printPath } from './path-element.js';
 import { objectShape, structShape, type StructShape } from './shape.js';
 import { catalog, Scene } from './testing/scene.js';
 

@@ -4,11 +4,10 @@ import { badRequest } from '../meta/status.js';
 import { decodeObject } from '../schema/decode.js';
 import { facet, type Type } from '../types/graph.js';
 import { done, type Work } from '../work/work.js';
-import { capUpdaters } from './cap.js';
+import { capUpdaters, byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { applyConflict, type Contest } from './conflicts.js';
 import { difference, equal, intersection, isEmpty, LEAF, NO_FIELDS, union, type FieldsTree } from './fields-tree.js';
 import { LastApplied } from './last-applied.js';
-import { byPlace, entryOf, isSameWriter, type ManagedFieldsEntry } from './managed-fields.js';
 import { isUnchanged, leftOf, ObjectWalker, type Changes } from './object-walker.js';
 import { objectShape, structShape } from './shape.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canonicalElement, keyElement, printPath, UNKNOWN_ELEMENT, valueElement } from './path-element.js';
+import { canonicalElement, keyElement, printPath, UNKNOWN_ELEMENT, valueElement } from './fields-tree.js';
 
 describe('canonicalElement()', () => {
   const cases: readonly (readonly [string, string | undefined])[] = [

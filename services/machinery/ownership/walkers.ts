@@ -1,10 +1,7 @@
 import { deducedWalker } from './deduced-walker.js';
-import { atomicWalker, scalarWalker } from './leaf-walker.js';
-import { keyNames, setNames } from './list-items.js';
-import { ListWalker } from './list-walker.js';
+import { atomicWalker, scalarWalker, StructWalker, type Walker } from './walker.js';
+import { keyNames, setNames, ListWalker } from './list-walker.js';
 import type { Shape } from './shape.js';
-import { StructWalker } from './struct-walker.js';
-import type { Walker } from './walker.js';
 
 const walkers = new WeakMap<Shape, Walker>();
 const NONE: ReadonlySet<string> = new Set();

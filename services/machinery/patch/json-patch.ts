@@ -1,11 +1,10 @@
 import { Pointer } from 'rfc6902';
-import { getOwn, isJsonObject } from '../meta/own.js';
+import { getOwn, isJsonObject, jsonEqual } from '../meta/own.js';
 import type { Json } from '../meta/object.js';
 import { StatusError, badRequest } from '../meta/status.js';
 import type { Work } from '../work/work.js';
 import type { Path } from './draft.js';
 import { DoesNotApply, Draft, missing, shownPath } from './draft.js';
-import { jsonEqual } from './json-equal.js';
 
 const MAX_OPERATIONS = 10_000;
 /** Longest text of all values that `copy` puts in, together: a few operations can double a document many times. */

@@ -1,12 +1,9 @@
-import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import type { Json, JsonObject } from '../meta/object.js';
-import type { Type } from '../types/graph.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
+import { type Type, facet, type Field } from '../types/graph.js';
 import { applyMergePatch } from './merge-patch.js';
 import { refused } from './strategic-errors.js';
-import type { ListMerge } from './strategic-lists.js';
-import { DIRECTIVE, listInOrder, mergedList } from './strategic-lists.js';
-import type { MemberShape, Shape } from './strategic-shapes.js';
-import { shapeOf } from './strategic-shapes.js';
+import { type ListMerge, DIRECTIVE, listInOrder, mergedList } from './strategic-lists.js';
 
 /** Bodies are bounded in depth where they are parsed; this holds for whatever comes from elsewhere. */
 const MAX_DEPTH = 1000;
@@ -176,4 +173,61 @@ function retainKeys(draft: Draft, patch: JsonObject, names: readonly string[]): 
     if (!isDirective(name) && ownJson(patch, name) !== null && !keys.has(name)) throw refused.retainKeys();
   }
   for (const key of Object.keys(draft.value)) if (!keys.has(key)) draft.delete(key);
+}
+
+/** How the members of a JSON object are merged. */
+interface Shape {
+  /** What becomes of a member; every name has an answer. */
+  readonly member: (name: string) => MemberShape;
+}
+
+/** How one member is merged. */
+interface MemberShape {
+  /** Of the value; of the items, where the value is a list. */
+  readonly shape: Shape;
+  /** `merge` is for lists, `replace` for objects. Without one, lists are replaced and objects merged. */
+  readonly strategy: string | undefined;
+  /** The member that tells items of a merged list apart; undefined where they are no objects. */
+  readonly mergeKey: string | undefined;
+  /** JSON of no declared form: directives are data there. */
+  readonly isRaw: boolean;
+}
+
+/** Nothing is known of it: objects merge, lists are replaced. */
+const UNKNOWN: MemberShape = {
+  shape: { member: () => UNKNOWN },
+  strategy: undefined,
+  mergeKey: undefined,
+  isRaw: false,
+};
+
+/** The shape of a declared type. */
+const shapeOf = facet((type): Shape => (type.form === 'struct' ? structShape(type) : UNKNOWN.shape));
+
+/** Shapes of members are made when they are met: types may contain themselves. */
+function structShape(type: Type): Shape {
+  const members = new Map<string, MemberShape>();
+  return {
+    member(name) {
+      const present = members.get(name);
+      if (present !== undefined) return present;
+      const field = type.field(name);
+      if (field === undefined) return UNKNOWN; // and not kept: names are the client's
+      const made = memberShape(field);
+      members.set(name, made);
+      return made;
+    },
+  };
+}
+
+function memberShape({ type, holds, declaration: { patchStrategy, patchMergeKey } }: Field): MemberShape {
+  const isRaw = type.scalar === 'rawJSON';
+  const value = shapeOf(type);
+  const entry: MemberShape = { shape: value, strategy: undefined, mergeKey: undefined, isRaw };
+  return {
+    shape: holds === 'map' ? { member: () => entry } : value,
+    strategy: patchStrategy,
+    mergeKey: patchMergeKey,
+    isRaw: isRaw && holds === 'one',
+  };
 }

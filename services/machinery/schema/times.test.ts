@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canonicalTime } from './times.js';
+import { canonicalTime } from './scalars.js';
 
 describe('canonicalTime()', () => {
   it('takes UTC as it is and moves other zones to it', () => {

@@ -1,4 +1,4 @@
-import { labelValue, qualifiedName } from '../meta/names.js';
+import { labelValue, qualifiedName } from '../meta/metadata.js';
 import type { StatusError } from '../meta/status.js';
 import { badRequest } from '../meta/status.js';
 

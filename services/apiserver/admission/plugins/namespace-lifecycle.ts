@@ -2,8 +2,7 @@ import { StatusError } from '../../../machinery/meta/status.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import type { Reader } from '../../registry/reader.js';
-import { declaredResource, keyOf } from '../../registry/resource.js';
-import type { ResourceTable } from '../../registry/resources.js';
+import { declaredResource, keyOf, type ResourceTable } from '../../registry/resources.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 
 export interface NamespaceLifecycleDeps {

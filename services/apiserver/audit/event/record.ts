@@ -1,7 +1,7 @@
 import { hasReason, REASONS, type StatusBody } from '../../../machinery/meta/status.js';
-import { asStatus } from '../../pipeline/errors.js';
+import { asStatus } from '../../pipeline/exchange-stages.js';
 import type { RequestAudit, RequestInfo, RequestState, UserInfo } from '../../request/request.js';
-import { isLongRunning, isMutating } from '../../metrics/request-labels.js';
+import { isLongRunning, isMutating } from '../../metrics/request-metrics.js';
 import type { Decision } from '../policy/decide.js';
 import type { AuditBackend, StageName } from '../backends/backend.js';
 import { encodedBody, splicedBody, withoutManagedFields, type BodyText } from './bodies.js';

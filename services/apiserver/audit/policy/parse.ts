@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../machinery/meta/own.js';
-import { dns1123Subdomain } from '../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../machinery/meta/metadata.js';
 import { LEVELS, STAGES, type Level, type StageName } from '../backends/backend.js';
 
 /** Resources that a rule is about. */

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { TestAuthority, type Pair } from '../testing/authority.js';
 import { startScene, type Reply, type Scene } from '../testing/scene.js';
 import { Authorities } from './authorities.js';
-import { clientCertificates } from './client-certificate.js';
-import { PeerCertificates } from './peer.js';
+import { clientCertificates, PeerCertificates } from './client-certificate.js';
 import { requestHeaders } from './request-header.js';
 
 const log = { info: () => undefined, warn: () => undefined };

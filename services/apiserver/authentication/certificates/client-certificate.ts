@@ -1,7 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import type { Context } from '../../request/request.js';
 import type { Authenticator, Identity } from '../authenticator.js';
-import { peerOf, type PeerCertificates } from './peer.js';
+import type { Authorities } from './authorities.js';
 import { subjectOf } from './subject.js';
+import { CertificateRefused, verifyPath, type Presented } from './verify.js';
 
 /** Certificates of clients: the common name is the user's name, each organization a group (spec 2, 5.2). */
 export function clientCertificates(peers: PeerCertificates): Authenticator {
@@ -22,4 +25,79 @@ export function clientCertificates(peers: PeerCertificates): Authenticator {
 function identityOf(certificate: X509Certificate): Identity {
   const { commonName, organizations } = subjectOf(certificate);
   return { user: { name: commonName, uid: '', groups: organizations, extra: {} } };
+}
+
+/** The part of a TLS connection that is read here. */
+export type Peer = Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>;
+
+/** More than a client with good intentions sends along. */
+const MAX_PRESENTED = 16;
+
+interface Judgement {
+  readonly generation: number;
+  /** undefined: a certificate that does not count. */
+  readonly certificate: X509Certificate | undefined;
+  readonly untilMs: number;
+  readonly refused: CertificateRefused | undefined;
+}
+
+/**
+ * Judges the certificates of connections by one bundle of authorities. A connection is judged once, and again when the
+ * authorities change or a certificate ends: connections outlive both.
+ */
+export class PeerCertificates {
+  readonly #authorities: Authorities;
+  readonly #now: () => number;
+  /** `null`: the connection presents none. */
+  readonly #judged = new WeakMap<Peer, Judgement | null>();
+
+  constructor(authorities: Authorities, now: () => number = Date.now) {
+    this.#authorities = authorities;
+    this.#now = now;
+  }
+
+  /** The verified certificate of a connection; undefined: it presents none. @throws {CertificateRefused} */
+  of(peer: Peer): X509Certificate | undefined {
+    let judged = this.#judged.get(peer);
+    if (judged === null) return undefined;
+    if (judged?.generation !== this.#authorities.generation || judged.untilMs < this.#now()) {
+      this.#judged.set(peer, (judged = this.#judge(peer)));
+    }
+    if (judged?.refused !== undefined) throw judged.refused;
+    return judged?.certificate;
+  }
+
+  #judge(peer: Peer): Judgement | null {
+    const presented = presentedBy(peer);
+    if (presented === undefined) return null;
+    const { anchors, generation } = this.#authorities;
+    try {
+      if (!peer.authorized) throw new CertificateRefused('The certificate was refused by TLS');
+      const { untilMs } = verifyPath(presented, anchors, this.#now());
+      return { generation, certificate: presented[0], untilMs, refused: undefined };
+    } catch (err) {
+      if (!(err instanceof CertificateRefused)) throw err;
+      return { generation, certificate: undefined, untilMs: Infinity, refused: err };
+    }
+  }
+}
+
+function presentedBy(peer: Peer): Presented | undefined {
+  const leaf = peer.getPeerX509Certificate();
+  if (leaf === undefined) return undefined;
+  const presented: [X509Certificate, ...X509Certificate[]] = [leaf];
+  for (
+    let at = leaf.issuerCertificate;
+    at !== undefined && presented.length < MAX_PRESENTED;
+    at = at.issuerCertificate
+  ) {
+    presented.push(at);
+  }
+  return presented;
+}
+
+/** HTTP/2 requests share a session's socket behind a proxy; the session tells the real one. */
+export function peerOf({ req }: Context): Peer {
+  const session = 'stream' in req ? (req.stream as { session?: { socket: unknown } }).session : undefined;
+  return (session?.socket ?? req.socket) as Peer;
 }

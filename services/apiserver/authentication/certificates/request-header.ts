@@ -4,7 +4,7 @@ import type { ApiServerOptions } from '../../options/flags.js';
 import type { Context } from '../../request/request.js';
 import { addExtra } from '../extra.js';
 import { SpeakerRefused, type Authenticator, type Identity } from '../authenticator.js';
-import { peerOf, type PeerCertificates } from './peer.js';
+import { peerOf, type PeerCertificates } from './client-certificate.js';
 import { subjectOf } from './subject.js';
 import { CertificateRefused } from './verify.js';
 

@@ -1,5 +1,5 @@
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
-import { dns1123Label, dns1123Subdomain, type TextRule } from '../../../machinery/meta/names.js';
+import { dns1123Label, dns1123Subdomain, type TextRule } from '../../../machinery/meta/metadata.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { audiencesIn, malformed, timeIn, type Claims } from '../jwt/claims.js';
 import { serviceAccountUser } from './user.js';

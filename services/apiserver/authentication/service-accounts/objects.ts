@@ -3,7 +3,7 @@ import { metadataSpan } from '../../../machinery/codec/metadata-span.js';
 import { hasReason } from '../../../machinery/meta/status.js';
 import type { CachedObject } from '../../cache/cached-object.js';
 import type { Reader } from '../../registry/reader.js';
-import type { StoredResource } from '../../registry/resource.js';
+import type { StoredResource } from '../../registry/resources.js';
 
 /** Something that has to be there for a token to be good. */
 export interface Reference {

@@ -1,7 +1,6 @@
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
-import { declaredResource, keyOf, type StoredResource } from '../../registry/resource.js';
-import type { ResourceTable } from '../../registry/resources.js';
+import { declaredResource, keyOf, type StoredResource, type ResourceTable } from '../../registry/resources.js';
 import type { Named, TokenClaims } from './claims.js';
 import { uidOf, type Reference } from './objects.js';
 import { digestOf, sameDigest, secretParts } from './secrets.js';

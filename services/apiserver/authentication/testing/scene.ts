@@ -10,13 +10,11 @@ import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { authorizeBy } from '../../authorization/stage.js';
 import type { Authorizer } from '../../authorization/authorizer.js';
 import { listen } from '../../http/listener.js';
-import { bounds } from '../../pipeline/bounds.js';
-import { respondToErrors } from '../../pipeline/errors.js';
+import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import type { RequestState } from '../../request/request.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import { servedApi } from '../../registry/runtime-config.js';
-import { impersonation } from '../impersonation.js';
-import { authentication } from '../stage.js';
+import { impersonation, authentication } from '../stage.js';
 import type { Authenticator } from '../authenticator.js';
 import { TestAuthority, type Pair } from './authority.js';
 

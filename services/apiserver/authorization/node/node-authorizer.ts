@@ -1,8 +1,7 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { follow } from '../../cache/follow.js';
-import { declaredResource } from '../../registry/resource.js';
-import type { ResourceTable } from '../../registry/resources.js';
+import { declaredResource, type ResourceTable } from '../../registry/resources.js';
 import type { UserInfo } from '../../request/request.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { CompiledRole, questionOf } from '../rbac/compiled-role.js';

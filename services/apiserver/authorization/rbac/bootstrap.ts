@@ -1,11 +1,10 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../cache/cached-object.js';
-import type { ResourceTable } from '../../registry/resources.js';
+import { type ResourceTable, declaredResource } from '../../registry/resources.js';
 import { settle } from '../../registry/settle.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
 import { bootstrapPolicy, type PolicyObject } from './bootstrap-policy.js';
-import { declaredResource } from '../../registry/resource.js';
 import { reconciled } from './reconcile.js';
 
 export interface PolicyDeps {

@@ -1,6 +1,5 @@
 import { follow } from '../../cache/follow.js';
-import { declaredResource, type StoredResource } from '../../registry/resource.js';
-import type { ResourceTable } from '../../registry/resources.js';
+import { declaredResource, type StoredResource, type ResourceTable } from '../../registry/resources.js';
 import { AccessIndex } from './access-index.js';
 
 /** Who has which roles, in step with the caches from now on. */

@@ -8,8 +8,7 @@ import { vocabulary, type VocabularyName } from '../../../machinery/vocabulary/v
 import type { IssuerDocuments } from '../../authentication/service-accounts/issuer-documents.js';
 import { HealthChecks, type HealthOptions } from '../../health/health-checks.js';
 import { createMetrics } from '../../metrics/metrics.js';
-import { bounds } from '../../pipeline/bounds.js';
-import { respondToErrors } from '../../pipeline/errors.js';
+import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import type { RequestState } from '../../request/request.js';
 import type { CatalogVersion } from '../../registry/live-catalog.js';

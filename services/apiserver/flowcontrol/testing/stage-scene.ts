@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Koa from 'koa';
 import { OpenStreams } from '../../http/stream.js';
-import { bounds } from '../../pipeline/bounds.js';
-import { respondToErrors } from '../../pipeline/errors.js';
+import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import type { RequestInfo, RequestState, Stage } from '../../request/request.js';
 import { ask, user } from './flow-scene.js';
 

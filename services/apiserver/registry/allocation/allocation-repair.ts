@@ -3,7 +3,7 @@ import { PageSize } from '../../../storage/page-size.js';
 import { NO_REVISION, revision, type KeyValue, type KeyValueStore } from '../../../storage/store.js';
 import type { Log } from '../../../machinery/log/log.js';
 import { AllocationIndex, type AllocatedObject } from './allocation-index.js';
-import type { StoredResource } from '../resource.js';
+import type { StoredResource } from '../resources.js';
 
 export interface AllocationRepairOptions {
   readonly store: Pick<KeyValueStore, 'range' | 'transact'>;

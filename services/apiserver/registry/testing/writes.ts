@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { alreadyExists, notFound } from '../../../machinery/meta/status.js';
 import type { CachedObject } from '../../cache/cached-object.js';
-import type { StoredResource } from '../resource.js';
+import type { StoredResource } from '../resources.js';
 import type { WriteDecision, Writer, Written } from '../writer.js';
 
 /** Creates an object as a client's request would. @throws {StatusError} AlreadyExists */

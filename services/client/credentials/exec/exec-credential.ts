@@ -1,6 +1,6 @@
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import { parseJson } from '../../../machinery/codec/json.js';
-import { canonicalTime } from '../../../machinery/schema/times.js';
+import { canonicalTime } from '../../../machinery/schema/scalars.js';
 import { ClientConfigError } from '../../kubeconfig/member.js';
 import { checkKeyPair } from '../../kubeconfig/source.js';
 import { CredentialError, bearerHeader } from '../credential.js';

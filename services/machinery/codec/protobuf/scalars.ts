@@ -1,7 +1,7 @@
 import { BODY_LIMITS, parseJson } from '../json.js';
 import type { ScalarType } from '../../types/declarations.js';
 import { canonicalQuantity } from '../../schema/quantity.js';
-import { canonicalTime } from '../../schema/times.js';
+import { canonicalTime } from '../../schema/scalars.js';
 import { formatDuration, parseDuration } from './durations.js';
 import type { Value } from './value.js';
 import { never, nothing, unfit } from './value.js';

@@ -9,7 +9,7 @@ import type { KeyValueStore } from '../../../../storage/store.js';
 import { buildCore, type Core } from '../../../server/core.js';
 import { createMetrics } from '../../../metrics/metrics.js';
 import { API_SERVER_FLAGS } from '../../../options/flags.js';
-import { keyOf, type StoredResource } from '../../../registry/resource.js';
+import { keyOf, type StoredResource } from '../../../registry/resources.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const WITHIN_MS = 5_000;

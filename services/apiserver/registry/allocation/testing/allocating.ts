@@ -10,7 +10,7 @@ import { HistoryBudget } from '../../../cache/history.js';
 import { ResourceCache } from '../../../cache/resource-cache.js';
 import { FORM, LAYOUT } from '../../../cache/testing/objects.js';
 import { registryKeys } from '../../keys.js';
-import { keyOf, type StoredResource } from '../../resource.js';
+import { keyOf, type StoredResource } from '../../resources.js';
 import { DEFAULT_STRATEGY } from '../../strategy.js';
 import { Writer } from '../../writer.js';
 

@@ -1,7 +1,5 @@
 import type * as admissionregistration from '../../../../machinery/types/generated/admissionregistration.v1.js';
-import type { At } from '../checks/at.js';
-import { shownList } from '../checks/at.js';
-import { each } from '../checks/members.js';
+import { type At, shownList, each } from '../checks/at.js';
 import { checkUrlAndService, checkWebhookService } from '../checks/webhooks.js';
 import type { TypeRules } from '../types.js';
 

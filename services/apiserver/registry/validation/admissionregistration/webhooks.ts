@@ -1,12 +1,11 @@
-import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhook,
   ValidatingWebhookConfiguration,
 } from '../../../../machinery/types/generated/admissionregistration.v1.js';
-import { At, shownList } from '../checks/at.js';
-import { checkRule, each } from '../checks/members.js';
+import { At, shownList, checkRule, each } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
 
 type Webhook = MutatingWebhook | ValidatingWebhook;

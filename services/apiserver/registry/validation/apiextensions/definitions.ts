@@ -1,4 +1,4 @@
-import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type {
   CustomResourceDefinition,
@@ -6,8 +6,7 @@ import type {
   CustomResourceDefinitionSpec,
 } from '../../../../machinery/types/generated/apiextensions.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkImmutable, each, requireEnum } from '../checks/members.js';
+import { At, checkImmutable, each, requireEnum } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
 import { StructuralSchemas, type Schema } from './schemas.js';
 

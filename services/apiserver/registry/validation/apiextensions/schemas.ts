@@ -1,6 +1,5 @@
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { At } from '../checks/at.js';
-import { eachEntry } from '../checks/members.js';
+import { type At, eachEntry } from '../checks/at.js';
 
 /** As much of a schema as says what its values are; its extensions are named in the words of the installation. */
 export interface Schema {

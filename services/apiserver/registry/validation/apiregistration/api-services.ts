@@ -1,4 +1,4 @@
-import { pathSegment } from '../../../../machinery/meta/names.js';
+import { pathSegment } from '../../../../machinery/meta/metadata.js';
 import type * as apiregistration from '../../../../machinery/types/generated/apiregistration.v1.js';
 import type { At } from '../checks/at.js';
 import type { TypeRules } from '../types.js';

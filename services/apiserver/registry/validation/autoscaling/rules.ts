@@ -1,8 +1,7 @@
-import { dns1123Label } from '../../../../machinery/meta/names.js';
+import { dns1123Label } from '../../../../machinery/meta/metadata.js';
 import type * as autoscaling from '../../../../machinery/types/generated/autoscaling.v2.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { requireText } from '../checks/members.js';
+import { At, requireText } from '../checks/at.js';
 import { resourceChecks } from '../checks/quantities.js';
 import type { KindValidation, Problems, TypeRule, TypeRules } from '../types.js';
 

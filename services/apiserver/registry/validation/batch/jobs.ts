@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as batch from '../../../../machinery/types/generated/batch.v1.js';
 import type { PodTemplateSpec } from '../../../../machinery/types/generated/core.v1.js';
-import { At, shownMap } from '../checks/at.js';
+import { At, shownMap, checkImmutable, each } from '../checks/at.js';
 import type { StringMap } from '../checks/labels.js';
 import { selects } from '../checks/labels.js';
-import { checkImmutable, each } from '../checks/members.js';
 import type { KindValidation, TypeRule, TypeRules } from '../types.js';
 import { checkCronJob } from './cron-jobs.js';
 

@@ -1,5 +1,4 @@
-import type { TextRule } from '../../../../machinery/meta/names.js';
-import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { type TextRule, dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type { At } from '../checks/at.js';
 
 const MAX_DOMAIN = 253;

@@ -8,8 +8,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../../../../machinery/types/generated/certificates.v1.js';
 import type { Problems } from '../types.js';
-import { At } from '../checks/at.js';
-import { each, requireEnum } from '../checks/members.js';
+import { At, each, requireEnum } from '../checks/at.js';
 
 type Condition = CertificateSigningRequestCondition;
 type RequestStatus = CertificateSigningRequestStatus;

@@ -1,10 +1,8 @@
-import { labelValue, qualifiedName } from '../../../../machinery/meta/names.js';
+import { labelValue, qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type * as meta from '../../../../machinery/types/generated/meta.v1.js';
 import type { LabelSelector, LabelSelectorRequirement } from '../../../../machinery/types/generated/meta.v1.js';
 import type { TypeRules } from '../types.js';
-import type { At } from './at.js';
-import { shownMap } from './at.js';
-import { checkRule } from './members.js';
+import { type At, shownMap, checkRule } from './at.js';
 
 export type { LabelSelector };
 export type StringMap = Readonly<Record<string, string>>;

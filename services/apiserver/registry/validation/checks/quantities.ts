@@ -1,9 +1,9 @@
-import { qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/metadata.js';
 import { quantityAmount } from '../../../../machinery/schema/quantity.js';
 import type { ResourceRequirements } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { At } from './at.js';
-import { checkRule, eachEntry, NOT_NEGATIVE, POSITIVE } from './members.js';
+import { type At, checkRule, eachEntry, NOT_NEGATIVE, POSITIVE, checkNotNegative } from './at.js';
+import { percentage } from './text.js';
 
 /** Quantities by resource, canonical as decoding leaves them. */
 export type Quantities = Readonly<Record<string, string>>;
@@ -152,3 +152,24 @@ function isMultipleOfPage(name: string, quantity: string): boolean {
   const page = quantityAmount(name.slice(HUGE_PAGES.length)) ?? 0n;
   return page > 0n && amount(quantity) % page === 0n;
 }
+
+/** A number, or a share of a number: `2`, `25%`. */
+export type Count = number | string;
+
+export function checkCount(at: At, member: string, count: Count | undefined): void {
+  if (typeof count === 'string') checkRule(at, member, count, percentage);
+  else checkNotNegative(at, member, count);
+}
+
+const percentOf = (count: Count): number | undefined =>
+  typeof count === 'string' && percentage(count).length === 0 ? Number(count.slice(0, -1)) : undefined;
+
+/** A share of something is no more than all of it. */
+export function checkNotMoreThanAll(at: At, member: string, count: Count | undefined): void {
+  const percent = count === undefined ? undefined : percentOf(count);
+  if (percent !== undefined && percent > 100) at.invalid(member, count, 'must not be greater than 100%');
+}
+
+/** Absent is not zero: it has a default. */
+export const isZeroCount = (count: Count | undefined): boolean =>
+  count !== undefined && (count === 0 || percentOf(count) === 0);

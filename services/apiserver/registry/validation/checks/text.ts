@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
-import type { TextRule } from '../../../../machinery/meta/names.js';
-import { dns1123Subdomain, explained } from '../../../../machinery/meta/names.js';
+import { type TextRule, dns1123Subdomain, explained } from '../../../../machinery/meta/metadata.js';
 
-/* Rules for texts besides those of names and labels (machinery/meta/names.ts), in the words that clients know. */
+/* Rules for texts besides those of names and labels (machinery/meta/metadata.ts), in the words that clients know. */
 
 const NONE: readonly string[] = [];
 

@@ -1,4 +1,4 @@
-import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type {
   ServiceReference,
   WebhookClientConfig,

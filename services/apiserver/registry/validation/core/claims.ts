@@ -5,8 +5,7 @@ import type {
   PersistentVolumeClaimSpec,
 } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkImmutable, eachEntry, IMMUTABLE } from '../checks/members.js';
+import { At, checkImmutable, eachEntry, IMMUTABLE } from '../checks/at.js';
 import { checkPlainQuantity, compareQuantities } from '../checks/quantities.js';
 import type { KindValidation, Problems } from '../types.js';
 

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type { ConfigMap, Secret, Types } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
+import { At, checkRule } from '../checks/at.js';
 import type { StringMap } from '../checks/labels.js';
-import { checkRule } from '../checks/members.js';
 import { dataKey } from '../checks/text.js';
 import type { KindValidation, Problems, TypeRule, TypeRules } from '../types.js';
 

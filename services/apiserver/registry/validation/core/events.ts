@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type { Event } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkImmutable, checkRule } from '../checks/members.js';
+import { At, checkImmutable, checkRule } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
 
 const MAX_WORD = 128;

@@ -1,10 +1,8 @@
-import { qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/metadata.js';
 import { quantityAmount } from '../../../../machinery/schema/quantity.js';
 import type { LimitRangeItem } from '../../../../machinery/types/generated/core.v1.js';
-import type { At } from '../checks/at.js';
-import { checkRule, eachEntry } from '../checks/members.js';
-import type { ResourceChecks } from '../checks/quantities.js';
-import { compareQuantities } from '../checks/quantities.js';
+import { type At, checkRule, eachEntry } from '../checks/at.js';
+import { type ResourceChecks, compareQuantities } from '../checks/quantities.js';
 import type { TypeRule } from '../types.js';
 
 const POD = 'Pod';

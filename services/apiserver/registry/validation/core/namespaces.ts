@@ -1,8 +1,7 @@
-import { qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type { Namespace } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkRule } from '../checks/members.js';
+import { At, checkRule } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
 
 const BARE = ['orphan', 'foregroundDeletion'];

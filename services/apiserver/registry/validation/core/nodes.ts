@@ -1,4 +1,4 @@
-import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type {
   Node,
   NodeAddress,
@@ -7,12 +7,10 @@ import type {
   NodeStatus,
 } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At, shownList } from '../checks/at.js';
-import { checkNoTwins, requireText } from '../checks/members.js';
-import type { ResourceChecks } from '../checks/quantities.js';
-import { resourceChecks } from '../checks/quantities.js';
+import { At, shownList, checkNoTwins, requireText } from '../checks/at.js';
+import { type ResourceChecks, resourceChecks } from '../checks/quantities.js';
 import { cidrVersion, dataKey } from '../checks/text.js';
-import { checkTaints } from '../pods/scheduling.js';
+import { checkTaints } from '../pods/spec.js';
 import type { KindValidation, Problems } from '../types.js';
 
 /** The first has a member of its own, which may stand alone. */

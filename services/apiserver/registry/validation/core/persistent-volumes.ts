@@ -4,8 +4,7 @@ import type {
   PersistentVolumeSource,
   PersistentVolumeSpec,
 } from '../../../../machinery/types/generated/core.v1.js';
-import { At } from '../checks/at.js';
-import { checkImmutable, eachEntry } from '../checks/members.js';
+import { At, checkImmutable, eachEntry } from '../checks/at.js';
 import { checkPlainQuantity, checkPositiveQuantity } from '../checks/quantities.js';
 import type { KindValidation, TypeRule } from '../types.js';
 

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type * as core from '../../../../machinery/types/generated/core.v1.js';
 import type { PodSpec } from '../../../../machinery/types/generated/core.v1.js';
-import { At } from '../checks/at.js';
-import { betweenDetail, checkRule, each } from '../checks/members.js';
+import { At, betweenDetail, checkRule, each } from '../checks/at.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
 import { checkImage } from '../pods/containers.js';
-import { checkTolerations, identityOf } from '../pods/scheduling.js';
+import { checkTolerations, identityOf } from '../pods/spec.js';
 import type { KindValidation, Problems, TypeRule } from '../types.js';
 
 type Pod = ApiObject & core.Pod;

@@ -4,10 +4,8 @@ import type {
   ScopedResourceSelectorRequirement,
 } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At, shownList } from '../checks/at.js';
-import { eachEntry, IMMUTABLE } from '../checks/members.js';
-import type { Quantities, ResourceChecks } from '../checks/quantities.js';
-import { isQuotaResource, resourceChecks } from '../checks/quantities.js';
+import { At, shownList, eachEntry, IMMUTABLE } from '../checks/at.js';
+import { type Quantities, type ResourceChecks, isQuotaResource, resourceChecks } from '../checks/quantities.js';
 import type { KindValidation } from '../types.js';
 
 const COMPUTE: ReadonlySet<string> = new Set([

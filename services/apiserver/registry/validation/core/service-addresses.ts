@@ -1,7 +1,5 @@
 import type { ServiceSpec } from '../../../../machinery/types/generated/core.v1.js';
-import type { At } from '../checks/at.js';
-import { shownList } from '../checks/at.js';
-import { checkRule, each, IMMUTABLE } from '../checks/members.js';
+import { type At, shownList, checkRule, each, IMMUTABLE } from '../checks/at.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
 
 const NONE = 'None';

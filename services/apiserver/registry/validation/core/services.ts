@@ -1,8 +1,7 @@
-import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type { Service, ServiceSpec } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkPortOrName, checkRule, checkText, each } from '../checks/members.js';
+import { At, checkPortOrName, checkRule, checkText, each } from '../checks/at.js';
 import { cidrVersion, ipAddress, ipVersion, publicAddress } from '../checks/text.js';
 import type { KindValidation, TypeRule } from '../types.js';
 import { checkClusterIps, checkServiceUpdate, isHeadlessService, isHealthChecked } from './service-addresses.js';

@@ -1,28 +1,32 @@
-import type { TextRule } from '../../../../machinery/meta/names.js';
 import {
+  type TextRule,
   dns1035Label,
   dns1123Label,
   dns1123Subdomain,
   labelValue,
   pathSegment,
   qualifiedName,
-} from '../../../../machinery/meta/names.js';
+} from '../../../../machinery/meta/metadata.js';
 import type { FieldCheck, ValueCheck } from '../../../../machinery/types/declarations.js';
-import type { At } from '../checks/at.js';
-import { shownList } from '../checks/at.js';
-import type { Count } from '../checks/counts.js';
-import { checkCount, checkNotMoreThanAll } from '../checks/counts.js';
-import type { StringMap } from '../checks/labels.js';
-import { checkAnnotations, checkLabels } from '../checks/labels.js';
 import {
+  type At,
+  shownList,
   betweenDetail,
   checkDriverName,
   checkPort,
   checkPortOrName,
   checkRule,
   NOT_NEGATIVE,
-} from '../checks/members.js';
-import { checkPlainQuantity, checkPositiveQuantity } from '../checks/quantities.js';
+} from '../checks/at.js';
+import {
+  type Count,
+  checkCount,
+  checkNotMoreThanAll,
+  checkPlainQuantity,
+  checkPositiveQuantity,
+} from '../checks/quantities.js';
+import type { StringMap } from '../checks/labels.js';
+import { checkAnnotations, checkLabels } from '../checks/labels.js';
 import {
   absolutePath,
   anyOrSubdomain,

@@ -1,8 +1,7 @@
 import type { FieldCheck } from '../../../../machinery/types/declarations.js';
 import type { Field, Type } from '../../../../machinery/types/graph.js';
 import { facet } from '../../../../machinery/types/graph.js';
-import type { At } from '../checks/at.js';
-import { checkImmutable } from '../checks/members.js';
+import { type At, checkImmutable } from '../checks/at.js';
 import type { AroundRule, TypeRule } from '../types.js';
 import type { Check } from './value-checks.js';
 import { listChecks, valueChecks } from './value-checks.js';

@@ -1,8 +1,6 @@
-import type { TextRule } from '../../../../machinery/meta/names.js';
-import { dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { type TextRule, dns1123Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type * as discovery from '../../../../machinery/types/generated/discovery.v1.js';
-import type { At } from '../checks/at.js';
-import { checkRule, each } from '../checks/members.js';
+import { type At, checkRule, each } from '../checks/at.js';
 import { ipVersion, publicAddress } from '../checks/text.js';
 import type { TypeRules } from '../types.js';
 

@@ -1,10 +1,6 @@
-import type { TextRule } from '../../../../machinery/meta/names.js';
-import { dns1123Label } from '../../../../machinery/meta/names.js';
+import { type TextRule, dns1123Label } from '../../../../machinery/meta/metadata.js';
 import type * as flowcontrol from '../../../../machinery/types/generated/flowcontrol.v1beta2.js';
-import type { At } from '../checks/at.js';
-import { shownList } from '../checks/at.js';
-import type { List } from '../checks/members.js';
-import { checkRule, each } from '../checks/members.js';
+import { type At, shownList, type List, checkRule, each } from '../checks/at.js';
 import type { TypeRules } from '../types.js';
 import { checkHands, checkLimits, checkResponse } from './priority-levels.js';
 

@@ -6,8 +6,7 @@ import type {
   ServiceBackendPort,
 } from '../../../../machinery/types/generated/networking.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At } from '../checks/at.js';
-import { checkPort, checkRule, checkText } from '../checks/members.js';
+import { At, checkPort, checkRule, checkText } from '../checks/at.js';
 import { absolutePath, portName } from '../checks/text.js';
 import type { KindValidation } from '../types.js';
 import { checkReference } from './references.js';

@@ -3,8 +3,7 @@ import type {
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from '../../../../machinery/types/generated/networking.v1.js';
-import type { At } from '../checks/at.js';
-import { checkPort, checkPortOrName } from '../checks/members.js';
+import { type At, checkPort, checkPortOrName } from '../checks/at.js';
 import { cidrVersion } from '../checks/text.js';
 import { BITS, parseIp } from '../../addresses/ip.js';
 

@@ -1,11 +1,10 @@
-import { dns1123Label, dns1123Subdomain, pathSegment } from '../../../../machinery/meta/names.js';
+import { dns1123Label, dns1123Subdomain, pathSegment } from '../../../../machinery/meta/metadata.js';
 import type { TypedLocalObjectReference } from '../../../../machinery/types/generated/core.v1.js';
 import type {
   IngressClassParametersReference,
   IngressClassSpec,
 } from '../../../../machinery/types/generated/networking.v1.js';
-import type { At } from '../checks/at.js';
-import { checkRule, requireText } from '../checks/members.js';
+import { type At, checkRule, requireText } from '../checks/at.js';
 import { httpPath } from '../checks/text.js';
 
 /** Something of any kind, named in its own words. */

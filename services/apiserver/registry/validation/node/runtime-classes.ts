@@ -1,9 +1,8 @@
 import type * as node from '../../../../machinery/types/generated/node.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { At } from '../checks/at.js';
-import { checkNoTwins } from '../checks/members.js';
+import { type At, checkNoTwins } from '../checks/at.js';
 import { resourceChecks } from '../checks/quantities.js';
-import { checkTolerations, identityOf } from '../pods/scheduling.js';
+import { checkTolerations, identityOf } from '../pods/spec.js';
 import type { TypeRules } from '../types.js';
 
 function checkScheduling(at: At, { tolerations }: node.Scheduling): void {

@@ -1,8 +1,7 @@
-import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../../../machinery/types/generated/core.v1.js';
-import type { At } from '../checks/at.js';
+import { type At, checkRule, each } from '../checks/at.js';
 import { checkLabelKey } from '../checks/labels.js';
-import { checkRule, each } from '../checks/members.js';
 import type { TypeRule } from '../types.js';
 
 const NOT_AN_OPERATOR = 'not a valid selector operator';

@@ -1,5 +1,5 @@
 import type { SeccompProfile, SecurityContext, Sysctl } from '../../../../machinery/types/generated/core.v1.js';
-import { checkText } from '../checks/members.js';
+import { checkText } from '../checks/at.js';
 import { localPath } from '../checks/text.js';
 import type { TypeRule } from '../types.js';
 

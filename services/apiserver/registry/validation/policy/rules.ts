@@ -1,8 +1,6 @@
 import type * as budgets from '../../../../machinery/types/generated/policy.v1.js';
 import type * as policy from '../../../../machinery/types/generated/policy.v1beta1.js';
-import { At } from '../checks/at.js';
-import type { List } from '../checks/members.js';
-import { checkRule, each } from '../checks/members.js';
+import { At, type List, checkRule, each } from '../checks/at.js';
 import { descendingPath } from '../checks/text.js';
 import type { Problems, TypeRules } from '../types.js';
 

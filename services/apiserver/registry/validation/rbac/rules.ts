@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type * as rbac from '../../../../machinery/types/generated/rbac.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At, shownList } from '../checks/at.js';
-import { checkText, each, isUnset } from '../checks/members.js';
+import { At, shownList, checkText, each, isUnset } from '../checks/at.js';
 import type { KindValidation, TypeRules } from '../types.js';
 
 const ACCOUNT = 'ServiceAccount';

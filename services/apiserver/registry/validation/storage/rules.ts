@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { qualifiedName } from '../../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../../machinery/meta/metadata.js';
 import type * as core from '../../../../machinery/types/generated/core.v1.js';
 import type * as storage from '../../../../machinery/types/generated/storage.v1.js';
-import { At } from '../checks/at.js';
+import { At, checkImmutable, checkRule, each, IMMUTABLE } from '../checks/at.js';
 import type { StringMap } from '../checks/labels.js';
-import { checkImmutable, checkRule, each, IMMUTABLE } from '../checks/members.js';
 import { checkInline } from '../core/persistent-volumes.js';
 import type { KindValidation, TypeRules } from '../types.js';
 

@@ -4,10 +4,9 @@ import type {
   ProjectedVolumeSource,
   VolumeProjection,
 } from '../../../../machinery/types/generated/core.v1.js';
-import type { At } from '../checks/at.js';
-import { checkRule, countOf, each, isUnset } from '../checks/members.js';
+import { type At, checkRule, countOf, each, isUnset } from '../checks/at.js';
 import { unreservedPath } from '../checks/text.js';
-import { checkFieldRef, checkResourceFieldRef, VOLUME_FIELDS } from '../pods/environment.js';
+import { checkFieldRef, checkResourceFieldRef, VOLUME_FIELDS } from '../pods/containers.js';
 
 const FILE_MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
 

@@ -1,8 +1,7 @@
-import { dns1123Subdomain } from '../../../../machinery/meta/names.js';
+import { dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type * as core from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { At } from '../checks/at.js';
-import { checkBetween, checkText, isUnset } from '../checks/members.js';
+import { type At, checkBetween, checkText, isUnset } from '../checks/at.js';
 import { wwn } from '../checks/text.js';
 import type { TypeRule, TypeRules } from '../types.js';
 import { checkAccessModes, checkClaimSpec, checkClaimTemplate } from './claims.js';
