@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { FlagError, parseFlags } from '../../machinery/flags/flags.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
 import { AUTHORIZATION_FLAGS } from '../options/authorization.js';
 import {
@@ -97,6 +101,27 @@ describe('A plugin that is added by one line', () => {
       await chain.validate(one);
     }
     assert.deepEqual(seen, ['mutate pods', 'validate pods', 'mutate roles', 'validate roles']);
+  });
+
+  it('is told what the configuration file says to it, and nothing that it does not ask for', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'admission-')), 'admission.yaml');
+    const head = 'apiVersion: apiserver.config.platform.io/v1\nkind: AdmissionConfiguration\nplugins:\n';
+    writeFileSync(file, `${head}- name: Fixture\n  configuration: {a: 1}\n`);
+    const options = { ...enabled, admissionControlConfigFile: file };
+    const told: unknown[] = [];
+    const asking: AdmissionEntry = {
+      ...fixture,
+      open: (_, { configuration }) => {
+        told.push(configuration.get('Fixture')?.value);
+        return undefined;
+      },
+    };
+    const words = { ...deps, vocabulary: vocabulary('platform') };
+    await openAdmission(options, words, [asking]);
+    assert.deepEqual(told, [{ a: 1 }]);
+    await openAdmission({ ...optionsOf(), admissionControlConfigFile: file }, words, [fixture]);
+    await assert.rejects(openAdmission(options, words, [fixture]), /line 5: .*: Fixture takes no configuration$/);
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('does nothing where it is not enabled', async () => {

@@ -12,6 +12,7 @@ import type { Reader } from '../registry/reader.js';
 import { declaredResource, type ResourceTable } from '../registry/resources.js';
 import type { UserInfo } from '../request/request.js';
 import { AdmissionChain } from './chain.js';
+import { readAdmissionConfiguration } from './configuration-file.js';
 import type { PluginDocument } from './configuration.js';
 import type { AdmissionObjects } from './objects.js';
 import type { AdmissionPlugin } from './plugin.js';
@@ -103,7 +104,34 @@ function checkNames(flag: string, given: readonly string[], known: readonly stri
   throw new FlagError(`Cannot parse --${flag}: ${JSON.stringify(unknown)} choose one of ${known.join(', ')}`);
 }
 
-export async function openAdmission(o: Options, d: AdmissionDeps, table = ADMISSION_PLUGINS): Promise<AdmissionChain> {
+/** @throws {Error} In one line, for files that cannot be used, and for what they say to plugins that take nothing */
+export async function openAdmission(
+  o: Options,
+  d: Omit<AdmissionDeps, 'configuration'>,
+  table = ADMISSION_PLUGINS,
+): Promise<AdmissionChain> {
+  const names = table.filter(({ byDefault }) => byDefault !== undefined).map(({ name }) => name);
+  const file = o.admissionControlConfigFile;
+  const { documents, deprecated } = await readAdmissionConfiguration(file, d.vocabulary, names);
+  if (deprecated) d.log.warn('The admission configuration has a deprecated form', { file, ...deprecated });
+  const configuration = new TakenDocuments(documents);
   const wanted = table.filter((entry) => runs(o, entry));
-  return new AdmissionChain([...(await openPlugins(wanted, o, d)).values()]);
+  const chain = new AdmissionChain([...(await openPlugins(wanted, o, { ...d, configuration })).values()]);
+  for (const { name } of wanted) configuration.checkTaken(name);
+  return chain;
+}
+
+class TakenDocuments extends Map<string, PluginDocument> {
+  readonly #taken = new Set<string>();
+
+  override get(name: string): PluginDocument | undefined {
+    this.#taken.add(name);
+    return super.get(name);
+  }
+
+  /** @throws {Error} for a document that a plugin has not asked for */
+  checkTaken(name: string): void {
+    const document = super.get(name);
+    if (document !== undefined && !this.#taken.has(name)) throw document.error([], `${name} takes no configuration`);
+  }
 }

@@ -56,4 +56,10 @@ export const ADMISSION_FLAGS = {
     metavar: 'NAME,...',
     help: 'plugins not to run, even when they are enabled; may name some that are not there yet',
   },
+  admissionControlConfigFile: {
+    flag: 'admission-control-config-file',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'AdmissionConfiguration in YAML or JSON: what each plugin is told beside these flags',
+  },
 } as const satisfies FlagTable;

@@ -57,7 +57,6 @@ export async function application(
       ...core,
       ...d,
       objects: new AdmissionObjects(core.resources, core.reader),
-      configuration: new Map(),
       decide: (...asked) => decide(authorizers, ...asked),
     }),
     bodies: new Bodies({
