@@ -1,6 +1,6 @@
 import type * as yamlLibrary from 'yaml';
 import { readBoundedLater } from '../../client/kubeconfig/bounded-file.js';
-import { shownPath } from '../../machinery/codec/duplicates.js';
+import { shownPath } from '../../machinery/codec/json.js';
 import { parseYamlText } from '../../machinery/codec/yaml.js';
 
 /** Names and indexes that lead to a member of a document. */
