@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { canonicalQuantity, quantityAmount } from './quantity.js';
+import { addQuantities, canonicalQuantity, negatedQuantity, quantityAmount } from './quantity.js';
 import { processorMs } from '../testing/processor-time.js';
 
 const CASES: Readonly<Record<string, string>> = {
@@ -73,4 +73,37 @@ describe('quantityAmount()', () => {
   }
 
   it('has nothing for what is no quantity', () => assert.equal(quantityAmount('1kg'), undefined));
+});
+
+describe('addQuantities()', () => {
+  const SUMS: readonly (readonly [string, string, string])[] = [
+    ['1', '2', '3'],
+    ['100m', '900m', '1'],
+    ['1Gi', '512Mi', '1536Mi'],
+    ['1Gi', '1G', '2073741824'], // in the family of the first, which has no suffix for it
+    ['0', '512Mi', '512Mi'],
+    ['512Mi', '0', '512Mi'],
+    ['1e3', '1e3', '2e3'],
+    ['1', '-1', '0'],
+    ['-2', '1', '-1'],
+    ['9223372036854775807', '1', '9223372036854775807'],
+  ];
+  for (const [a, b, sum] of SUMS) it(`${a} and ${b} are ${sum}`, () => assert.equal(addQuantities(a, b), sum));
+
+  it('takes nothing that is no quantity', () => {
+    assert.throws(() => addQuantities('1', 'x'), RangeError);
+    assert.throws(() => addQuantities('', '1'), RangeError);
+  });
+
+  it('adds amounts, and a quantity and its negation to nothing', () => {
+    const quantity = fc
+      .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.constantFrom('', 'm', 'k', 'Ki', 'Mi', 'Gi'))
+      .map(([n, suffix]) => canonicalQuantity(`${n}${suffix}`) ?? '');
+    fc.assert(
+      fc.property(quantity, quantity, (a, b) => {
+        assert.equal(quantityAmount(addQuantities(a, b)), (quantityAmount(a) ?? 0n) + (quantityAmount(b) ?? 0n));
+        assert.equal(addQuantities(a, negatedQuantity(a)), '0');
+      }),
+    );
+  });
 });

@@ -28,19 +28,44 @@ interface Parsed {
 /** The canonical text, or undefined when `text` is no quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   if (PLAIN.test(text)) return text;
-  const parsed = parse(text);
-  if (parsed === undefined) return undefined;
-  const { negative, amount, binary, exponential } = parsed;
+  const found = parse(text);
+  if (found === undefined) return undefined;
+  const { negative, amount, binary, exponential } = found;
   if (amount === 0n) return '0';
   return (negative ? '-' : '') + written(amount, binary, exponential);
 }
 
 /** The amount in billionths, for comparing and adding; undefined when `text` is no quantity. */
 export function quantityAmount(text: string): bigint | undefined {
-  const parsed = parse(text);
-  if (parsed === undefined) return undefined;
-  return parsed.negative ? -parsed.amount : parsed.amount;
+  const found = parse(text);
+  return found === undefined ? undefined : signed(found);
 }
+
+/**
+ * The canonical sum of two quantities, in the family of the first one; of the second where the first is 0.
+ *
+ * @throws {RangeError} for what is no quantity
+ */
+export function addQuantities(a: string, b: string): string {
+  const [first, second] = [parsed(a), parsed(b)];
+  const { binary, exponential } = first.amount === 0n ? second : first;
+  const sum = signed(first) + signed(second);
+  if (sum === 0n) return '0';
+  const amount = sum < 0n ? -sum : sum;
+  return (sum < 0n ? '-' : '') + written(amount > MOST ? MOST : amount, binary, exponential);
+}
+
+/** A canonical quantity with the other sign. */
+export const negatedQuantity = (text: string): string =>
+  text === '0' ? text : text.startsWith('-') ? text.slice(1) : `-${text}`;
+
+function parsed(text: string): Parsed {
+  const found = parse(text);
+  if (found === undefined) throw new RangeError(`No quantity: ${JSON.stringify(text.slice(0, MAX_LENGTH))}`);
+  return found;
+}
+
+const signed = ({ negative, amount }: Parsed): bigint => (negative ? -amount : amount);
 
 function parse(text: string): Parsed | undefined {
   if (text.length > MAX_LENGTH) return undefined;

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { DeleteOptions } from '../delete-options.js';
 import { settlePodIps } from './pairs.js';
-import { qualityOfService } from './quality-of-service.js';
+import { qualityOfService } from '../../../machinery/quota/quality-of-service.js';
 import type { Strategy } from '../strategy.js';
 
 const DEFAULT_GRACE_SECONDS = 30;

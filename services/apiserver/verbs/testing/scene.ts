@@ -95,15 +95,16 @@ export class VerbScene {
   readonly #server: Server;
   readonly #end: () => Promise<void>;
 
-  private constructor(core: Core, races: RacingStore, end: () => Promise<void>) {
+  private constructor(core: Core, races: RacingStore, plugins: readonly AdmissionPlugin[], end: () => Promise<void>) {
     this.core = core;
     this.races = races;
     this.#end = end;
-    const answer = this.#app().callback();
+    const answer = this.#app(plugins).callback();
     this.#server = createServer((req, res) => void answer(req, res));
   }
 
-  static async open(): Promise<VerbScene> {
+  /** @param more Plugins behind the scene's own. */
+  static async open(more: (core: Core) => readonly AdmissionPlugin[] = () => []): Promise<VerbScene> {
     const directory = mkdtempSync(join(tmpdir(), 'verbs-'));
     const inner = await openEmbeddedStore({ directory, log: quiet, onFatal: () => undefined });
     const races = new RacingStore(inner);
@@ -113,7 +114,7 @@ export class VerbScene {
     const core = await buildCore(options, quiet as never, races.store, createMetrics(), stop.signal);
     const running = core.feed.run(stop.signal);
     await core.feed.whenLoaded(never);
-    const scene = new VerbScene(core, races, async () => {
+    const scene = new VerbScene(core, races, more(core), async () => {
       stop.abort(new Error('The test is over'));
       await running;
       await inner.close();
@@ -124,7 +125,7 @@ export class VerbScene {
     return scene;
   }
 
-  #app(): Koa<RequestState> {
+  #app(plugins: readonly AdmissionPlugin[]): Koa<RequestState> {
     const { core } = this;
     const app = new Koa<RequestState>();
     app.silent = true;
@@ -134,6 +135,7 @@ export class VerbScene {
         mutate: (request, phase) => this.plugin.mutate(request, phase),
         validate: (request) => this.plugin.validate(request),
       },
+      ...plugins,
     ]);
     const deps: VerbDeps = {
       ...core,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { ApiObject } from '../meta/object.js';
 import { qualityOfService } from './quality-of-service.js';
 
 type Resources = { requests?: Record<string, string>; limits?: Record<string, string> };

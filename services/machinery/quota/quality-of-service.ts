@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../../machinery/meta/object.js';
-import { quantityAmount } from '../../../machinery/schema/quantity.js';
+import type { ApiObject } from '../meta/object.js';
+import { quantityAmount } from '../schema/quantity.js';
 
 export type QualityOfService = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
