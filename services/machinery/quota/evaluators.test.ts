@@ -209,8 +209,7 @@ describe('scopes of quotas', () => {
 
 describe('what a quota makes new pods say', () => {
   const missing = (spec: object, ...hard: string[]): unknown => {
-    const { missing: of } = evaluators.of(PODS);
-    return [...(of?.(pod(spec), hard) ?? [])];
+    return [...(evaluators.of(PODS).missing?.(pod(spec), hard) ?? [])];
   };
   const a = container({ cpu: '1' }, {}, 'a');
   const b = container({}, { cpu: '1', memory: '1' }, 'b');
