@@ -19,6 +19,7 @@ import type { AdmissionPlugin } from './plugin.js';
 import { rbacEscalation } from './plugins/escalation.js';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
+import { limitedResources } from './plugins/resource-quota/limited.js';
 import { resourceQuota } from './plugins/resource-quota/plugin.js';
 
 /** Sources that plugins may read. */
@@ -58,7 +59,12 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
     byDefault: ({ authorizationMode }) => authorizationMode.includes('Node'),
     open: (_, d) => nodeRestriction({ ...d, present: (...which) => newest(d, ...which) }),
   },
-  { name: 'ResourceQuota', byDefault: true, open: (_, d) => resourceQuota(d) },
+  {
+    name: 'ResourceQuota',
+    byDefault: true,
+    open: (_, d) =>
+      resourceQuota({ ...d, limited: limitedResources(d.configuration.get('ResourceQuota'), d.vocabulary) }),
+  },
   {
     name: 'RBACEscalation',
     open: (_, { access, vocabulary, decide, reader }) =>

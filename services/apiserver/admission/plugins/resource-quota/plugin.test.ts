@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { AdmissionObjects } from '../../objects.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { VerbScene, type Reply } from '../../../verbs/testing/scene.js';
+import type { LimitedResource } from './limited.js';
 import { resourceQuota } from './plugin.js';
 
 const NS = '/api/v1/namespaces/ns';
@@ -14,10 +15,12 @@ interface Quota extends ApiObject {
 
 describe('ResourceQuota', () => {
   let scene: VerbScene;
+  let limited: LimitedResource[];
   beforeEach(async () => {
+    limited = [];
     scene = await VerbScene.open((core) => {
       const objects = new AdmissionObjects(core.resources, core.reader);
-      return [resourceQuota({ ...core, objects, signal: never })];
+      return [resourceQuota({ ...core, objects, signal: never, limited })];
     });
   });
   afterEach(() => scene.close());
@@ -273,6 +276,58 @@ describe('ResourceQuota', () => {
       });
       assert.equal((await create('configmaps', configMap('a'))).code, 409);
       assert.deepEqual(await used(), { configmaps: '3' });
+    });
+  });
+
+  describe('of resources that may be used only where a quota limits them', () => {
+    const only = (resource: string, ...matchContains: string[]): LimitedResource => ({
+      apiGroup: '',
+      resource,
+      matchContains,
+      matchScopes: [],
+    });
+
+    it('refuses them where there is no quota', async () => {
+      limited.push(only('pods', 'requests.cpu', '.memory'));
+      assert.equal(
+        message(await create('pods', pod('a', { cpu: '1', memory: '1Gi' }))),
+        '403 pods "a" is forbidden: insufficient quota to consume: requests.cpu,requests.memory',
+      );
+      assert.equal((await create('pods', pod('b', { 'ephemeral-storage': '1' }))).code, 201);
+      assert.equal((await create('configmaps', configMap('c'))).code, 201);
+    });
+
+    it('refuses what the quota says nothing of', async () => {
+      limited.push(only('pods', '.memory', 'requests.cpu'));
+      await quota({ 'requests.cpu': '5', pods: '5' });
+      assert.match(message(await create('pods', pod('a', { cpu: '1', memory: '1Gi' }))), /consume: requests.memory$/);
+      assert.equal((await create('pods', pod('b', { cpu: '1' }))).code, 201);
+    });
+
+    it('does not ask again on updates of what was let in', async () => {
+      await create('pods', pod('a', { cpu: '1' }));
+      limited.push(only('pods', 'requests.cpu'));
+      const reply = await scene.request('PATCH', `${NS}/pods/a/status`, { status: { phase: 'Running' } }, MERGE);
+      assert.equal(reply.code, 200);
+    });
+
+    it('refuses scopes that no quota has', async () => {
+      const scope = { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'higher'] };
+      limited.push({ ...only('pods'), matchScopes: [scope] });
+      const high = pod('a', {}, { priorityClassName: 'high' });
+      assert.equal(
+        message(await create('pods', high)),
+        '403 pods "a" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [high higher]}]',
+      );
+      assert.equal((await create('pods', pod('b'))).code, 201);
+      const others = { ...scope, values: ['higher', 'high'] };
+      await quota({ pods: '5' }, 'q', { scopeSelector: { matchExpressions: [others] } });
+      assert.equal((await create('pods', high)).code, 201);
+    });
+
+    it('knows the resource by its group', async () => {
+      limited.push({ ...only('configmaps', 'configmaps'), apiGroup: 'example.com' });
+      assert.equal((await create('configmaps', configMap('c'))).code, 201);
     });
   });
 

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { forbidden, qualified } from '../../../../machinery/meta/status.js';
 import { addAmount } from '../../../../machinery/quota/amounts.js';
 import { Evaluators, isCounted, usageOf } from '../../../../machinery/quota/evaluators.js';
+import { scopesOf } from '../../../../machinery/quota/scopes.js';
 import type { ResourceQuota, ResourceQuotaSpec } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../../../cache/cached-object.js';
@@ -10,6 +11,7 @@ import type { ResourceTable } from '../../../registry/resources.js';
 import { derived, type AdmissionObjects } from '../../objects.js';
 import type { AdmissionPlugin, StoredChange } from '../../plugin.js';
 import { charged, type Counted, type PresentUse } from './charge.js';
+import { refuseUncovered, type LimitedResource } from './limited.js';
 
 const QUOTAS = { group: '', resource: 'resourcequotas' };
 
@@ -19,6 +21,8 @@ export interface ResourceQuotaDeps {
   readonly resources: Pick<ResourceTable, 'stored'>;
   /** Ends with the server. */
   readonly signal: AbortSignal;
+  /** Used only where a quota limits them. */
+  readonly limited: readonly LimitedResource[];
 }
 
 /** Of one quota, as far as it is the same for all changes. */
@@ -45,10 +49,11 @@ export function resourceQuota(d: ResourceQuotaDeps): AdmissionPlugin {
     const evaluator = evaluators.of(hub);
     const all = quotas.map((quota) => ({ quota, ...compiled(quota) }));
     const counting = all.filter(({ hard }) => hard.some((name) => evaluator.counts(name)));
-    if (counting.length === 0) return [];
+    if (counting.length === 0 && d.limited.length === 0) return [];
     const old = change.current?.parse() as ApiObject | undefined; // we encoded it
     const counted: Counted = { resource: hub, name: change.name, evaluator, old, next: change.next };
     for (const quota of counting) refuseMissing(counted, quota);
+    refuseUnlimited(d.limited, counted, counting);
     if (counting.some(({ isIncomplete }) => isIncomplete)) await d.objects.whenFresh({ signal: d.signal });
     return counting.map(({ quota: { namespace, name } }) => ({
       stored: d.objects.stored(QUOTAS),
@@ -66,7 +71,7 @@ export function resourceQuota(d: ResourceQuotaDeps): AdmissionPlugin {
       const isUpdate = change.current !== undefined && change.next !== undefined;
       if (isUpdate && evaluators.of(hub).isConstant === true) return [];
       const quotas = d.objects.list(QUOTAS, change.namespace);
-      return quotas.length === 0 ? [] : charge(change, quotas);
+      return quotas.length === 0 && d.limited.length === 0 ? [] : charge(change, quotas);
     },
   };
 }
@@ -91,6 +96,19 @@ function refuseMissing({ resource, name, evaluator, old, next }: Counted, { name
   const missing = [...evaluator.missing(next, hard)].map(([of, parts]) => `${of} for: ${parts.join(',')}`);
   if (missing.length === 0) return;
   throw forbidden(resource, name, `failed quota: ${quota}: must specify ${missing.join('; ')}`);
+}
+
+/** @throws {StatusError} Forbidden when a new object uses what only quotas give, and none does */
+function refuseUnlimited(
+  limited: readonly LimitedResource[],
+  { resource, name, evaluator, old, next }: Counted,
+  counting: readonly Compiled[],
+): void {
+  if (limited.length === 0 || next === undefined || (old !== undefined && !evaluator.checksUpdates)) return;
+  const covering = counting.filter(({ spec }) => isCounted(evaluator, spec, next));
+  const names = new Set(covering.flatMap(({ hard }) => hard));
+  const scopes = covering.flatMap(({ spec }) => scopesOf(spec));
+  refuseUncovered(limited, { resource, name, object: next, usage: evaluator.usage(next), names, scopes });
 }
 
 /** Counts the objects of the caches: for a quota of which nothing is known yet. */
