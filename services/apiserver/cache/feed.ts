@@ -65,7 +65,8 @@ export class Feed {
   #stuck = false;
   #checking = false;
   #onLoaded: (() => void)[] = [];
-  readonly #listeners: ((events: readonly StoreEvent[]) => void)[] = [];
+  /** By the prefix of the keys that they are about. */
+  readonly #listeners = new Map<string, ((event: StoreEvent) => void)[]>();
 
   constructor(o: FeedOptions) {
     this.#o = o;
@@ -114,9 +115,9 @@ export class Feed {
     cache.close();
   }
 
-  /** Calls `listener` with every batch of changes, once the caches have taken it. What it costs, every write costs. */
-  listen(listener: (events: readonly StoreEvent[]) => void): void {
-    this.#listeners.push(listener);
+  /** @param prefix `<registry prefix>/<group>/<resource>/`. @param listener Called with every change of a key below it. */
+  listen(prefix: string, listener: (event: StoreEvent) => void): void {
+    this.#listeners.set(prefix, [...(this.#listeners.get(prefix) ?? []), listener]);
   }
 
   /** Resolves once everything has been loaded. @throws `signal.reason` */
@@ -246,13 +247,15 @@ export class Feed {
 
   #take(batch: readonly StoreEvent[]): void {
     for (const event of batch) {
-      const taker = this.#takers.get(this.#prefixOf(event.key));
+      const prefix = this.#prefixOf(event.key);
+      const taker = this.#takers.get(prefix);
       if (taker?.apply(event) === true) this.#dirty.add(taker);
+      const listeners = this.#listeners.get(prefix);
+      if (listeners !== undefined) for (const listener of listeners) listener(event);
     }
     const last = batch.at(-1);
     if (last !== undefined) this.#moveTo(last.modRevision);
     this.#scheduleFlush();
-    for (const listener of this.#listeners) listener(batch);
   }
 
   /**

@@ -34,6 +34,6 @@ export function platformEndpoints(o: ApiServerOptions, d: EndpointsDeps, port: n
     membersPrefix,
     log: d.log,
   });
-  d.feed.listen((events) => endpoints.onChanges(events));
+  endpoints.follow(d.feed);
   return endpoints;
 }

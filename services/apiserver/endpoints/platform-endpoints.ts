@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreEvent } from '../../storage/store.js';
+import type { Feed } from '../cache/feed.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { Member, Members } from './members.js';
 import type { Publisher } from './publish.js';
@@ -36,12 +36,19 @@ export class PlatformEndpoints {
     this.#d = d;
   }
 
-  /** To be called with every change in the store: an object that was changed or deleted is put right soon. */
-  onChanges(events: readonly StoreEvent[]): void {
+  /** Puts an object that was changed or deleted right soon. */
+  follow(feed: Pick<Feed, 'listen'>): void {
     const { membersPrefix, publisher } = this.#d;
-    if (this.#changed || !events.some(({ key }) => key.startsWith(membersPrefix) || publisher.keeps(key))) return;
-    this.#changed = true;
-    this.#wake?.();
+    const onChange = (): void => {
+      this.#changed = true;
+      this.#wake?.();
+    };
+    feed.listen(membersPrefix, onChange);
+    for (const prefix of publisher.prefixes) {
+      feed.listen(prefix, ({ key }) => {
+        if (publisher.keeps(key)) onChange();
+      });
+    }
   }
 
   /** Never throws; what fails is tried again. */

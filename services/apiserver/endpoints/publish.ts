@@ -45,11 +45,19 @@ export class Publisher {
     this.#slices = servedAs(d.resources, names.discovery, 'endpointslices');
   }
 
+  /** Prefixes of the keys of resources of which objects are kept here. */
+  get prefixes(): readonly string[] {
+    return this.#kept.map(({ stored }) => stored.cache.keys.prefix);
+  }
+
   /** Whether a key is one of an object that is kept here. */
   keeps(key: string): boolean {
     const name = this.#d.vocabulary.defaultServiceName;
-    if (!key.startsWith(NAMESPACE, key.lastIndexOf('/') - NAMESPACE.length)) return false; // nearly all others
-    return [this.#services, this.#endpoints, this.#slices].some(({ stored }) => key.startsWith(keyOf(stored, NAMESPACE, name))); // prettier-ignore
+    return this.#kept.some(({ stored }) => key.startsWith(keyOf(stored, NAMESPACE, name)));
+  }
+
+  get #kept(): readonly ServedResource[] {
+    return [this.#services, this.#endpoints, this.#slices];
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { loadCatalog } from '../../machinery/types/catalog.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import { deprecationWarning, warnOfDeprecation } from './deprecation.js';
+import { deprecationWarning, warnOfDeprecation } from './request-info.js';
 
 describe('deprecationWarning', () => {
   const { resources } = loadCatalog(vocabulary('kubernetes'));

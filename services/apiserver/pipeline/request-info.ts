@@ -1,8 +1,19 @@
 import { badRequest, methodNotAllowed, StatusError } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration, SubresourceDeclaration, ResourceVerb } from '../../machinery/types/declarations.js';
+import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { booleanParameter } from '../http/query.js';
+import { addWarnings } from '../http/warnings.js';
+import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { ServedApi } from '../registry/served.js';
-import type { RequestInfo, RequestVerb, ResourceRequest, Stage, UnknownVerb, Context } from '../request/request.js';
+import {
+  type RequestInfo,
+  type RequestVerb,
+  type ResourceRequest,
+  type Stage,
+  type UnknownVerb,
+  type Context,
+  annotate,
+} from '../request/request.js';
 
 const ITEM_VERBS: ReadonlyMap<string, RequestVerb> = new Map<string, RequestVerb>([
   ['GET', 'get'],
@@ -278,3 +289,35 @@ export function methodRefused(
 
 const UNKNOWN_METHOD = 'the server does not implement this method';
 const NOT_ALLOWED = 'the server does not allow this method on the requested resource';
+
+/** Warns the client of a deprecated version, whatever becomes of its request (spec 1, 9.2). */
+export const warnOfDeprecation: Stage = (ctx, next) => {
+  const { info } = ctx.state;
+  if (info.kind === 'resource' && info.declaration?.deprecated !== undefined) {
+    addWarnings(ctx, [deprecationWarning(info.declaration)]);
+  }
+  return next();
+};
+
+/** Tells who scrapes and the audit that a deprecated version is in use (spec 1, 9.2). */
+export const deprecation =
+  ({ deprecatedAnnotation, removedReleaseAnnotation }: Vocabulary, metrics: DeprecatedApiMetrics): Stage =>
+  (ctx, next) => {
+    const { info } = ctx.state;
+    if (info.kind === 'path' || info.declaration?.deprecated === undefined) return next();
+    const { declaration, subresource } = info;
+    metrics.requested(declaration, subresource);
+    annotate(ctx.state, {
+      [deprecatedAnnotation]: 'true',
+      ...(declaration.removed === undefined ? {} : { [removedReleaseAnnotation]: declaration.removed }),
+    });
+    return next();
+  };
+
+/** e.g. `batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob` */
+export function deprecationWarning(d: ResourceDeclaration): string {
+  const version = d.group === '' ? d.version : `${d.group}/${d.version}`;
+  const gone = d.removed === undefined ? '' : `, unavailable in v${d.removed}+`;
+  const instead = d.replacement === undefined ? '' : `; use ${d.replacement} ${d.kind}`;
+  return `${version} ${d.kind} is deprecated in v${d.deprecated ?? ''}+${gone}${instead}`;
+}

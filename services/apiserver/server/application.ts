@@ -18,7 +18,7 @@ import type { RequestState } from '../request/request.js';
 import { operationParts } from '../subresources/options.js';
 import { operations } from '../subresources/operation-table.js';
 import { Bodies } from '../verbs/decode-body.js';
-import { verbTable } from '../verbs/table.js';
+import { verbTable } from '../verbs/dispatch.js';
 
 export interface ApplicationDeps {
   readonly log: Log;
@@ -90,7 +90,7 @@ export async function application(
       metrics: metrics.access,
     },
     authorize,
-    loaded: () => core.feed.loaded,
+    feed: core.feed,
     resources: core.resources,
     verbs: verbTable(verbDeps),
     operations: operations({

@@ -9,14 +9,14 @@ import {
   type ErrorLog,
   measure,
 } from '../pipeline/exchange-stages.js';
+import type { Feed } from '../cache/feed.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
-import { deprecation, warnOfDeprecation } from '../pipeline/deprecation.js';
+import { deprecation, warnOfDeprecation, requestInfo } from '../pipeline/request-info.js';
 import type { Stage } from '../request/request.js';
-import { requestInfo } from '../pipeline/request-info.js';
 import { verb, type Operations } from '../verbs/dispatch.js';
 
 export interface StageDeps {
@@ -36,8 +36,7 @@ export interface StageDeps {
   readonly authorization: AuthorizationDeps;
   /** Asks the authorizers for a right beside that of the request. */
   readonly authorize: Authorize;
-  /** Whether the caches hold the store's state yet. */
-  readonly loaded: () => boolean;
+  readonly feed: Pick<Feed, 'loaded'>;
   readonly resources: ResourceTable;
   readonly verbs: VerbTable;
   readonly operations: Operations;

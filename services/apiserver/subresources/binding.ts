@@ -3,12 +3,12 @@ import { badRequest, conflict, field, invalid, notFound } from '../../machinery/
 import { now } from '../../machinery/meta/time.js';
 import { admissionRequest, admit } from '../admission/request.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import type { Operation } from '../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../verbs/dispatch.js';
 import { write } from '../verbs/write.js';
 import { fieldManager, dryRunParameter } from '../verbs/parameters.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
-import type { OperationDeps, OperationVerbs } from './operation.js';
+import type { OperationDeps } from './operation.js';
 
 const BINDING: Kind = { group: '', version: 'v1', kind: 'Binding' };
 

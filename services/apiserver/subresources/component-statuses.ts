@@ -5,7 +5,8 @@ import type { CachedObject } from '../cache/cached-object.js';
 import type { ResourceRequest } from '../request/request.js';
 import { selection } from '../verbs/parameters.js';
 import { answerView, answerViews } from './answers.js';
-import type { OperationDeps, OperationVerbs } from './operation.js';
+import type { OperationDeps } from './operation.js';
+import type { OperationVerbs } from '../verbs/dispatch.js';
 
 /** The name under which clients look for the store, whichever it is. */
 const STORE = 'etcd-0';

@@ -3,7 +3,7 @@ import { badRequest, forbidden, hasReason, notFound, StatusError } from '../../m
 import { now } from '../../machinery/meta/time.js';
 import { labelSelectorOf, type LabelSelectorObject } from '../../machinery/selectors/label-selector.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import type { Operation } from '../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../verbs/dispatch.js';
 import { deleteOptions } from '../registry/delete-options.js';
 import type { ServedResource } from '../registry/resources.js';
 import { EVERYTHING } from '../cache/watchers.js';
@@ -14,7 +14,7 @@ import { dryRunParameter } from '../verbs/parameters.js';
 import { answerDone } from './answers.js';
 import { readKind, type Kind } from './bodies.js';
 import { decide, type Budget } from './disruption.js';
-import type { OperationDeps, OperationVerbs } from './operation.js';
+import type { OperationDeps } from './operation.js';
 
 const EVICTIONS: readonly [Kind, Kind] = [
   { group: 'policy', version: 'v1', kind: 'Eviction' },

@@ -1,3 +1,4 @@
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import assert from 'node:assert/strict';
 import { qualified } from '../../machinery/meta/status.js';
 import { loadCatalog } from '../../machinery/types/catalog.js';
@@ -12,6 +13,8 @@ const { resources } = loadCatalog(words);
 
 describe('operations()', () => {
   const table = operations({ vocabulary: words, resources: { allStored: () => [] } } as unknown as OperationDeps); // nothing is run
+  const operation = ({ group, resource }: ResourceDeclaration, part: string, verb: string): unknown =>
+    table.get(group)?.get(`${resource}${part}`)?.[verb as RequestVerb];
 
   it('has what every sub-resource is that is no part of its object', () => {
     const missing = resources.flatMap((declaration) =>
@@ -19,7 +22,7 @@ describe('operations()', () => {
         .filter(({ name }) => partOf(name) === undefined)
         .flatMap(({ name, verbs }) =>
           verbs
-            .filter((verb) => table.find(declaration, name, verb as RequestVerb) === undefined)
+            .filter((verb) => operation(declaration, `/${name}`, verb) === undefined)
             .map((verb) => `${verb} ${qualified(declaration)}/${name}`),
         ),
     );
@@ -31,7 +34,7 @@ describe('operations()', () => {
       .filter(({ virtual }) => virtual)
       .flatMap((declaration) =>
         declaration.verbs
-          .filter((verb) => table.find(declaration, '', verb as RequestVerb) === undefined)
+          .filter((verb) => operation(declaration, '', verb) === undefined)
           .map((verb) => `${verb} ${qualified(declaration)}`),
       );
     assert.deepEqual(missing, []);

@@ -1,5 +1,4 @@
-import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
-import type { Operations } from '../verbs/dispatch.js';
+import type { Operations, OperationVerbs } from '../verbs/dispatch.js';
 import { bindings, podBinding } from './binding.js';
 import { componentStatuses } from './component-statuses.js';
 import { log } from './connect/log.js';
@@ -11,7 +10,7 @@ import { selfSubjectReviews, tokenReviews } from './reviews/identity.js';
 import { selfSubjectRulesReviews } from './reviews/rules.js';
 import { scale } from './scale.js';
 import { accountToken } from './tokens/token.js';
-import type { OperationDeps, OperationVerbs } from './operation.js';
+import type { OperationDeps } from './operation.js';
 
 /** By group and by `<resource>` or `<resource>/<subresource>`. One file each, one line here. */
 const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Record<string, OperationVerbs>>>> => ({
@@ -47,10 +46,5 @@ const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Reco
   },
 });
 
-export function operations(d: OperationDeps): Operations {
-  const table = operationTable(d);
-  return {
-    find: ({ group, resource }: ResourceDeclaration, subresource, verb) =>
-      table[group]?.[subresource === '' ? resource : `${resource}/${subresource}`]?.[verb],
-  };
-}
+export const operations = (d: OperationDeps): Operations =>
+  new Map(Object.entries(operationTable(d)).map(([group, paths]) => [group, new Map(Object.entries(paths))]));

@@ -1,7 +1,5 @@
 import type { TokenReviewer } from '../authentication/token-reviewer.js';
 import type { Authorizer } from '../authorization/authorizer.js';
-import type { RequestVerb } from '../request/request.js';
-import type { Operation } from '../verbs/dispatch.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbDeps } from '../verbs/types.js';
 import type { NodeAgents } from './connect/nodes.js';
@@ -20,6 +18,3 @@ export interface OperationDeps extends VerbDeps {
   /** Bounded in time. */
   readonly storeIsHealthy: () => Promise<boolean>;
 }
-
-/** Who answers which verb. */
-export type OperationVerbs = Partial<Readonly<Record<RequestVerb, Operation>>>;

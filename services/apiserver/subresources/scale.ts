@@ -6,7 +6,7 @@ import { booleanParameter } from '../http/query.js';
 import type { Work } from '../../machinery/work/work.js';
 import { worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import type { Operation } from '../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../verbs/dispatch.js';
 import type { FieldManager } from '../registry/field-ownership.js';
 import { matchName } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
@@ -17,7 +17,7 @@ import { applyManager, fieldManager, dryRunParameter, resourceVersionParameter }
 import { APPLY, readPatch } from '../verbs/patch.js';
 import { answerView, viewForm } from './answers.js';
 import { decodeKind, readKind } from './bodies.js';
-import type { OperationDeps, OperationVerbs } from './operation.js';
+import type { OperationDeps } from './operation.js';
 
 const TABLE: TableDeclaration = {
   columns: [

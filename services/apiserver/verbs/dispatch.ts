@@ -1,44 +1,57 @@
 import { notFound, StatusError } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import type { Feed } from '../cache/feed.js';
+import { methodRefused, methodsOf } from '../pipeline/request-info.js';
 import { partOf } from '../registry/parts.js';
 import type { ResourceTable, ServedResource } from '../registry/resources.js';
-import type { VerbTable } from './types.js';
-import { methodRefused, methodsOf } from '../pipeline/request-info.js';
 import type { Context, RequestVerb, ResourceRequest, Stage } from '../request/request.js';
+import { negotiateView } from '../views/views.js';
+import { create } from './create.js';
+import { deleteOne } from './delete.js';
+import { deleteCollection } from './deletecollection.js';
+import { get } from './get.js';
+import { list } from './list.js';
+import { patch } from './patch.js';
+import type { VerbTable, VerbDeps, VerbHandler } from './types.js';
+import { update } from './update.js';
+import { watch } from './watch.js';
 
 /** Answers a request whose path names more than a stored object or a part of it. */
 export type Operation = (ctx: Context, request: ResourceRequest) => Promise<void>;
 
-/** Sub-resources that are no parts of an object, and resources that stand for an operation. */
-export interface Operations {
-  find(declaration: ResourceDeclaration, subresource: string, verb: RequestVerb): Operation | undefined;
-}
+/** The operations of one path, by verb. */
+export type OperationVerbs = Readonly<Partial<Record<RequestVerb, Operation>>>;
+
+/**
+ * Sub-resources that are no parts of an object, and resources that stand for an operation: by group, by `<resource>` or
+ * `<resource>/<subresource>`, and by verb.
+ */
+export type Operations = ReadonlyMap<string, ReadonlyMap<string, OperationVerbs>>;
 
 export interface VerbStageDeps {
   readonly operations: Operations;
-  /** Whether the caches hold the store's state yet. */
-  readonly loaded: () => boolean;
+  readonly feed: Pick<Feed, 'loaded'>;
   readonly resources: ResourceTable;
   readonly verbs: VerbTable;
 }
 
 /** The innermost stage for resources: finds who does it, or says why nobody can. */
 export const verb =
-  ({ loaded, ...found }: VerbStageDeps): Stage =>
+  ({ feed, ...found }: VerbStageDeps): Stage =>
   async (ctx, next) => {
     const { info } = ctx.state;
     if (info.kind === 'path') {
       await next();
       return;
     }
-    if (!loaded()) throw notLoaded();
+    if (!feed.loaded) throw notLoaded();
     return dispatch(ctx, info, found);
   };
 
 async function dispatch(
   ctx: Context,
   info: ResourceRequest,
-  { operations, resources, verbs }: Omit<VerbStageDeps, 'loaded'>,
+  { operations, resources, verbs }: Omit<VerbStageDeps, 'feed'>,
 ): Promise<void> {
   const { declaration, name, subresource } = info;
   if (declaration === undefined) throw unknownPath();
@@ -50,7 +63,8 @@ async function dispatch(
   const served = resources.served(declaration);
   if (served?.stored.cache.loaded === false) await untilLoaded(ctx, served);
   const request = namespace === info.namespace ? info : { ...info, namespace };
-  const operation = operations.find(declaration, subresource, verb);
+  const path = subresource === '' ? declaration.resource : `${declaration.resource}/${subresource}`;
+  const operation = operations.get(declaration.group)?.get(path)?.[verb];
   if (operation !== undefined) return operation(ctx, request);
   if (verb === 'options' || served === undefined || partOf(subresource) === undefined) throw notBuilt(info);
   return verbs[verb](ctx, request, served);
@@ -96,3 +110,22 @@ function notBuilt({ resource, subresource, group }: ResourceRequest): StatusErro
     details: { ...(group === '' ? {} : { group }), kind: what },
   });
 }
+
+/** Refuses what cannot be answered as the client wants before anything is read or done. @throws {StatusError} NotAcceptable */
+const negotiated =
+  (handler: VerbHandler): VerbHandler =>
+  (ctx, request, served) => {
+    negotiateView(ctx, served, 'object');
+    return handler(ctx, request, served);
+  };
+
+export const verbTable = (d: VerbDeps): VerbTable => ({
+  get: negotiated(get(d)),
+  list: list(d),
+  watch: watch(d),
+  create: negotiated(create(d)),
+  update: negotiated(update(d)),
+  patch: negotiated(patch(d)),
+  delete: negotiated(deleteOne(d)),
+  deletecollection: deleteCollection(d),
+});

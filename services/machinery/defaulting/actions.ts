@@ -1,7 +1,7 @@
-import { getOwn, setOwn } from '../meta/own.js';
+import { getOwn, isJsonObject, setOwn } from '../meta/own.js';
 import { type Type, facet, type Field } from '../types/graph.js';
 import { COMPUTATIONS } from './computations.js';
-import { type Members, copied, inOrder, isMembers, withEntries, type Order, orderOf } from './members.js';
+import { type Members, copied, inOrder, withEntries, type Order, orderOf } from './members.js';
 import type { DefaultRule, RulePath } from './rules.js';
 
 /** Applies one rule. True: the object itself has got a new member, at its end. */
@@ -86,9 +86,9 @@ function copy(target: Path, source: Path, { by }: DefaultRule, mayWrite: Conditi
 function fill(target: Path, source: Path): Action {
   return (object) => {
     const from = source.read(object);
-    if (!isMembers(from)) return false;
+    if (!isJsonObject(from)) return false;
     const present = target.read(object);
-    const known = isMembers(present) ? present : {};
+    const known = isJsonObject(present) ? present : {};
     const missing = Object.entries(from).filter(([key]) => !Object.hasOwn(known, key));
     return missing.length > 0 && target.write(object, withEntries(known, missing));
   };
@@ -105,7 +105,7 @@ function inItems(type: Type, { at = '', ...rule }: DefaultRule): Action {
   return (object) => {
     const items = list.read(object);
     if (!Array.isArray(items)) return false;
-    for (const [i, item] of items.entries()) if (isMembers(item) && action(item)) items[i] = inOrder(item, order);
+    for (const [i, item] of items.entries()) if (isJsonObject(item) && action(item)) items[i] = inOrder(item, order);
     return false; // lists are there or not: only their items get members
   };
 }
@@ -186,7 +186,7 @@ function longPath(steps: readonly Step[], field: Field | undefined): Path {
   const nullable = field?.declaration.nullable === true;
   const read = (object: Members): unknown => {
     let node: unknown = object;
-    for (const { name } of steps) node = isMembers(node) ? getOwn(node, name) : undefined;
+    for (const { name } of steps) node = isJsonObject(node) ? getOwn(node, name) : undefined;
     return node;
   };
   return {
@@ -205,7 +205,7 @@ function writeAt(object: Members, steps: readonly Step[], at: number, value: unk
     setOwn(object, name, value);
     return before === undefined;
   }
-  const inner = isMembers(before) ? before : {};
+  const inner = isJsonObject(before) ? before : {};
   const next = steps[at + 1];
   if (next?.order === undefined) {
     const { [next?.name ?? '']: _, ...others } = inner; // a map: written anew, in the order of its keys

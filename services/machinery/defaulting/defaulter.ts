@@ -1,10 +1,10 @@
 import type { ApiObject } from '../meta/object.js';
-import { setOwn } from '../meta/own.js';
+import { isJsonObject, setOwn } from '../meta/own.js';
 import type { FieldDeclaration } from '../types/declarations.js';
 import type { Type, Field } from '../types/graph.js';
 import { type Action, compileRule, orderOfType } from './actions.js';
 import { roundedToMilli } from './computations.js';
-import { type Members, type Order, inOrder, isMembers, putInOrder } from './members.js';
+import { type Members, type Order, inOrder, putInOrder } from './members.js';
 import { loadRules, type DefaultRule, type RulesOf } from './rules.js';
 
 /** Puts into objects what a version of their type says for what they leave out. */
@@ -143,13 +143,13 @@ function reachable(from: Type): readonly Type[] {
 function fillItems(plan: Plan, list: unknown[]): unknown[] {
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
-    if (isMembers(item)) list[i] = filled(plan, item);
+    if (isJsonObject(item)) list[i] = filled(plan, item);
   }
   return list;
 }
 
 function fillEntries(plan: Plan, map: Members): Members {
-  for (const [key, value] of Object.entries(map)) if (isMembers(value)) setOwn(map, key, filled(plan, value));
+  for (const [key, value] of Object.entries(map)) if (isJsonObject(value)) setOwn(map, key, filled(plan, value));
   return map;
 }
 

@@ -3,9 +3,6 @@ import { setOwn } from '../meta/own.js';
 /** A decoded object of a declared type, or a map. */
 export type Members = Record<string, unknown>;
 
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A value of its own for each object that gets it. */
 export function copied(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -1,10 +1,8 @@
+import { isJsonObject } from '../meta/own.js';
 import { facet, type Field, type Type } from '../types/graph.js';
 import { decodeObject } from './decode.js';
 
 type Members = Readonly<Record<string, unknown>>;
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The members that a type always shows, as they are when nothing was said of them. */
 const zerosOf = facet((type) => decodeObject(type, {}).value as Members);
@@ -16,7 +14,7 @@ const zerosOf = facet((type) => decodeObject(type, {}).value as Members);
  * @returns The very same value when nothing was missing, else a copy that shares what was complete.
  */
 export function withAlwaysShown(type: Type, value: unknown): unknown {
-  if (type.form !== 'struct' || !isMembers(value)) return value;
+  if (type.form !== 'struct' || !isJsonObject(value)) return value;
   const zeros = zerosOf(type);
   const out: Record<string, unknown> = {};
   let isComplete = true;

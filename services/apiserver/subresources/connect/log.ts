@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest, notFound, REASONS, StatusError, type Reason } from '../../../machinery/meta/status.js';
 import type { ResourceRequest } from '../../request/request.js';
-import type { Operation } from '../../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../../verbs/dispatch.js';
 import { booleanParameter } from '../../http/query.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
 import { ask } from './ask.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';

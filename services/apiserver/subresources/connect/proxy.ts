@@ -1,10 +1,10 @@
 import { admissionRequest, admit } from '../../admission/request.js';
 import { apiVersionOf, type ApiObject } from '../../../machinery/meta/object.js';
 import type { Context, RequestVerb, ResourceRequest } from '../../request/request.js';
-import type { Operation } from '../../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../../verbs/dispatch.js';
 import { proxiedUrl } from '../../pipeline/request-info.js';
 import { upgradeOf } from '../../http/upgrade.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
 import { nodeTarget } from './nodes.js';
 import { proxyRequest } from './proxy-request.js';
 import { podTarget } from './pods.js';

@@ -1,9 +1,9 @@
 import { badRequest } from '../../../machinery/meta/status.js';
 import type { ResourceRequest } from '../../request/request.js';
-import type { Operation } from '../../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../../verbs/dispatch.js';
 import { upgradeOf } from '../../http/upgrade.js';
 import { booleanParameter } from '../../http/query.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
 import { containerOf } from './containers.js';
 import { agentOf } from './nodes.js';
 import { objectOf, type PodParts } from './objects.js';

@@ -5,7 +5,8 @@ import { decide } from '../../authorization/stage.js';
 import type { Attributes, Decision } from '../../authorization/authorizer.js';
 import type { Asker } from '../../http/turns.js';
 import type { ResourceRequest, UserInfo } from '../../request/request.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
+import type { OperationVerbs } from '../../verbs/dispatch.js';
 import { checkMetadata, review } from './review.js';
 
 interface AccessSpec {

@@ -4,7 +4,8 @@ import { formatTime } from '../../../machinery/meta/time.js';
 import { authenticated } from '../../authentication/stage.js';
 import { TokenRefused, type TokenReviewer } from '../../authentication/token-reviewer.js';
 import type { Asker } from '../../http/turns.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
+import type { OperationVerbs } from '../../verbs/dispatch.js';
 import { review, shownUser } from './review.js';
 
 interface TokenSpec {

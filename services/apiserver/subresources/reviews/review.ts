@@ -2,12 +2,12 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import { field, invalid, type FieldError } from '../../../machinery/meta/status.js';
 import { turns } from '../../http/turns.js';
 import type { Context, ResourceRequest, UserInfo } from '../../request/request.js';
-import type { Operation } from '../../verbs/dispatch.js';
+import type { Operation, OperationVerbs } from '../../verbs/dispatch.js';
 import { dryRunParameter } from '../../verbs/parameters.js';
 import { admissionRequest, admit } from '../../admission/request.js';
 import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
 
 /** A kind of question that is asked by creating it; the answer is its status. */
 export interface Review {

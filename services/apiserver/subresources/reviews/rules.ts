@@ -2,7 +2,8 @@ import { badRequest } from '../../../machinery/meta/status.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Authorizer, RuleList } from '../../authorization/authorizer.js';
 import type { UserInfo } from '../../request/request.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
+import type { OperationVerbs } from '../../verbs/dispatch.js';
 import { review } from './review.js';
 
 /** What may the one who asks do in a namespace? For showing, not for deciding: it says when there may be more. */

@@ -5,13 +5,12 @@ import { formatTime } from '../../../machinery/meta/time.js';
 import { claimsOf, type TokenContent } from '../../authentication/service-accounts/claims.js';
 import { addWarnings } from '../../http/warnings.js';
 import type { Context, ResourceRequest } from '../../request/request.js';
-import type { Operation } from '../../verbs/dispatch.js';
-import { unknownPath } from '../../verbs/dispatch.js';
+import { type Operation, unknownPath, type OperationVerbs } from '../../verbs/dispatch.js';
 import { dryRunParameter } from '../../verbs/parameters.js';
 import { answerKind, wholeForm } from '../answers.js';
 import { readKind, type Kind } from '../bodies.js';
 import { objectOf, type PodParts } from '../connect/objects.js';
-import type { OperationDeps, OperationVerbs } from '../operation.js';
+import type { OperationDeps } from '../operation.js';
 import type { TokenIssuer } from './issuer.js';
 
 interface BoundObjectReference {

@@ -18,12 +18,11 @@ import { API_SERVER_FLAGS } from '../../options/flags.js';
 import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import type { RequestState, UserInfo } from '../../request/request.js';
 import { requestInfo } from '../../pipeline/request-info.js';
-import { verb } from '../dispatch.js';
+import { verb, verbTable } from '../dispatch.js';
 import { storedBytes } from '../../registry/stored-bytes.js';
 import { Bodies } from '../decode-body.js';
 import { operations } from '../../subresources/operation-table.js';
 import type { OperationDeps } from '../../subresources/operation.js';
-import { verbTable } from '../table.js';
 import type { VerbDeps } from '../types.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -155,7 +154,6 @@ export class VerbScene {
     const verbs = verbTable(deps);
     // Those that lead elsewhere, or are about tokens and access, need more, and are not asked for here.
     const found = operations({ ...deps, resources: core.resources } as unknown as OperationDeps);
-    const loaded = (): boolean => core.feed.loaded;
     app.use(respondToErrors(quiet));
     app.use(bounds(20_000));
     app.use(requestInfo(core.live));
@@ -163,7 +161,7 @@ export class VerbScene {
       ctx.state.user = JANE;
       return next();
     });
-    app.use(verb({ loaded, resources: core.resources, verbs, operations: found }));
+    app.use(verb({ feed: core.feed, resources: core.resources, verbs, operations: found }));
     return app;
   }
 
