@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import http2, { type Http2ServerResponse } from 'node:http2';
+import http2, { type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 /**
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
  * own with the paths of a certificate and its key; prints its port.
  *
  * `/fixed/<bytes>` answers that many bytes; `/watch` holds the connection; a PUT of `/emit` sends its body to each of those
- * who watch, and answers.
+ * who watch, and answers; `/allow` is an admission webhook that allows everything.
  */
 const [certFile = '', keyFile = ''] = process.argv.slice(2);
 const server = http2.createSecureServer({
@@ -26,6 +26,18 @@ function fixed(size: number): Buffer {
   return body;
 }
 
+interface Review {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly request: { readonly uid: string };
+}
+
+function whole(req: Http2ServerRequest, then: (body: Buffer) => void): void {
+  const parts: Buffer[] = [];
+  req.on('data', (part: Buffer) => parts.push(part));
+  req.on('end', () => then(Buffer.concat(parts)));
+}
+
 server.on('request', (req, res) => {
   if (req.url === '/watch') {
     res.writeHead(200, { 'Content-Type': 'application/json' });
@@ -33,13 +45,16 @@ server.on('request', (req, res) => {
     watching.add(res);
     res.on('close', () => watching.delete(res));
   } else if (req.url === '/emit') {
-    const parts: Buffer[] = [];
-    req.on('data', (part: Buffer) => parts.push(part));
-    req.on('end', () => {
-      const frame = Buffer.concat(parts);
+    whole(req, (frame) => {
       for (const watcher of watching) watcher.write(frame);
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 2 });
       res.end('{}');
+    });
+  } else if (req.url.startsWith('/allow')) {
+    whole(req, (review) => {
+      const { apiVersion, kind, request } = JSON.parse(review.toString()) as Review;
+      res.writeHead(200, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ apiVersion, kind, response: { uid: request.uid, allowed: true } }));
     });
   } else {
     const body = fixed(Number(req.url.slice('/fixed/'.length)));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { FlagError, parseFlags, type FlagTable } from '../../services/machinery/flags/flags.js';
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
 import { BINDINGS, decisionMicros, getWithRights } from './access.js';
+import { admissionRows } from './admission.js';
 import type { Target } from './connection.js';
 import { cpuMicros, residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
@@ -62,6 +63,7 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     await bare.stop();
     if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
     await platform.stop();
+    if (ADMISSION.includes(o.only)) rows.push(...(await admissionRowsOf(store, o.seconds, etcd?.url)));
   } finally {
     await etcd?.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -82,6 +84,20 @@ async function accessRow(store: string, subject: Subject): Promise<Row> {
     p99Ms: checked.p99Ms,
     cpuMicros: checked.cpuMicros,
   };
+}
+
+/** Part of the names of the rows about admission. */
+const ADMISSION = 'create ConfigMap, admission';
+
+async function admissionRowsOf(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
+  return (await admissionRows(store, seconds, etcdUrl)).map(({ scenario, measured, besides }) => ({
+    ...row(store, scenario, '/s', measured.perSecond),
+    limit: besides?.perSecond,
+    limitBy: besides?.by ?? '',
+    p50Ms: measured.p50Ms,
+    p99Ms: measured.p99Ms,
+    cpuMicros: measured.cpuMicros,
+  }));
 }
 
 const row = (store: string, scenario: string, unit: string, value: number): Row => ({
