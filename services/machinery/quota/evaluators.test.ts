@@ -94,7 +94,7 @@ describe('what quotas count', () => {
       object('Service', {
         type: 'LoadBalancer',
         allocateLoadBalancerNodePorts: false,
-        ports: [{ nodePort: 30000 }, {}],
+        ports: [{ nodePort: 30000 }, {}, {}],
       }),
       { services: '1', 'count/services': '1', 'services.nodeports': '1', 'services.loadbalancers': '1' },
     ],

@@ -16,10 +16,20 @@ interface Quota extends ApiObject {
 describe('ResourceQuota', () => {
   let scene: VerbScene;
   let limited: LimitedResource[];
+  /** How often the plugin has waited for the cache. */
+  let waits: number;
   beforeEach(async () => {
     limited = [];
+    waits = 0;
     scene = await VerbScene.open((core) => {
-      const objects = new AdmissionObjects(core.resources, core.reader);
+      const reader = {
+        getStored: core.reader.getStored.bind(core.reader),
+        whenFresh: () => {
+          waits++;
+          return core.reader.whenFresh();
+        },
+      };
+      const objects = new AdmissionObjects(core.resources, reader);
       return [resourceQuota({ ...core, objects, signal: never, limited })];
     });
   });
@@ -129,6 +139,36 @@ describe('ResourceQuota', () => {
     assert.deepEqual(await used(), { 'services.nodeports': '0', services: '1' });
   });
 
+  it('lets pass what uses less than before, however much is used', async () => {
+    await quota({ 'services.nodeports': '5' });
+    const ports = (n: number): object => ({
+      type: 'NodePort',
+      ports: Array.from({ length: n }, (_, i) => ({ port: i + 1, name: `p${i}` })),
+    });
+    await create('services', { metadata: { name: 's' }, spec: ports(5) });
+    await scene.request('PATCH', `${NS}/resourcequotas/q`, { spec: { hard: { 'services.nodeports': '1' } } }, MERGE);
+    await scene.core.reader.whenFresh();
+    assert.equal((await scene.request('PATCH', `${NS}/services/s`, { spec: ports(4) }, MERGE)).code, 200);
+    assert.deepEqual(await used(), { 'services.nodeports': '4' });
+  });
+
+  it('never counts less than nothing', async () => {
+    await create('configmaps', configMap('a'));
+    await quota({ configmaps: '5' });
+    await scene.request('PATCH', `${NS}/resourcequotas/q/status`, { status: { used: { configmaps: '0' } } }, MERGE);
+    await scene.core.reader.whenFresh();
+    await scene.request('DELETE', `${NS}/configmaps/a`);
+    assert.deepEqual(await used(), { configmaps: '0' });
+  });
+
+  it('waits for the cache before it counts what is there, and only then', async () => {
+    await quota({ configmaps: '5' });
+    waits = 0;
+    await create('configmaps', configMap('a'));
+    await create('configmaps', configMap('b'));
+    assert.equal(waits, 1);
+  });
+
   it('is left alone by what changes nothing of it', async () => {
     await quota({ configmaps: '5', pods: '5' });
     await create('configmaps', configMap('a'));
@@ -158,6 +198,12 @@ describe('ResourceQuota', () => {
     await quota({ pods: '0' }, 'q', { scopes: ['BestEffort'] });
     assert.match(message(await create('pods', pod('a'))), /exceeded quota: q/);
     assert.equal((await create('pods', pod('b', { cpu: '1' }))).code, 201);
+  });
+
+  it('asks the pods of its scopes alone what they use', async () => {
+    await quota({ 'limits.cpu': '1' }, 'q', { scopes: ['NotBestEffort'] });
+    assert.equal((await create('pods', pod('a'))).code, 201);
+    assert.match(message(await create('pods', pod('b', { memory: '1' }))), /must specify limits.cpu for: c$/);
   });
 
   it('counts nothing that is outside of its namespace, or in none', async () => {
@@ -294,6 +340,7 @@ describe('ResourceQuota', () => {
         '403 pods "a" is forbidden: insufficient quota to consume: requests.cpu,requests.memory',
       );
       assert.equal((await create('pods', pod('b', { 'ephemeral-storage': '1' }))).code, 201);
+      assert.equal((await create('pods', pod('z', { cpu: '0' }))).code, 201);
       assert.equal((await create('configmaps', configMap('c'))).code, 201);
     });
 
@@ -333,10 +380,14 @@ describe('ResourceQuota', () => {
 
   it('gives out each of its places once to many at the same time', async () => {
     await quota({ configmaps: '10' });
+    await create('configmaps', configMap('first'));
+    const before = scene.races.transactions;
     const replies = await Promise.all(Array.from({ length: 40 }, (_, i) => create('configmaps', configMap(`c${i}`))));
     const codes = replies.map(({ code }) => code);
-    assert.deepEqual([codes.filter((c) => c === 201).length, codes.filter((c) => c === 403).length], [10, 30]);
+    assert.deepEqual([codes.filter((c) => c === 201).length, codes.filter((c) => c === 403).length], [9, 31]);
     assert.deepEqual(await used(), { configmaps: '10' });
+    // They took turns: none of them lost a race.
+    assert.equal(scene.races.transactions - before, 9);
   });
 
   it('counts services with the addresses that are chosen for them', async () => {
