@@ -7,6 +7,7 @@ import { parseFlags } from '../../services/machinery/flags/flags.js';
 import { createLog } from '../../services/machinery/log/log.js';
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
 import { Client } from '../api/tools/client.js';
+import { WITHOUT_ACCOUNTS } from './platform.js';
 import { removeDirectory, scratchDirectory } from './scratch.js';
 
 const TOKEN = 'a-token-for-tests';
@@ -28,6 +29,7 @@ export async function startInProcess(store: 'embedded' | 'etcd'): Promise<Server
     '--secure-port=0',
     `--data-dir=${directory}`,
     `--cert-dir=${directory}`,
+    ...WITHOUT_ACCOUNTS,
     `--token-auth-file=${tokens}`,
     ...(etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`]),
   ]);

@@ -9,6 +9,8 @@ export interface StartPlatform {
   readonly dataDir?: string;
   readonly vocabulary?: 'platform' | 'kubernetes';
   readonly store?: 'embedded' | 'etcd';
+  /** Whether pods need a service account. No controller makes the default one of a namespace yet. */
+  readonly accounts?: boolean;
   readonly etcdServers?: readonly string[];
   /** Added to the environment. */
   readonly env?: NodeJS.ProcessEnv;
@@ -35,6 +37,9 @@ export interface Running {
 const READY = /^ready (https:\/\/\S+:(\d+)) kubeconfig=(.*)$/;
 const READY_MS = 20_000;
 const STOP_MS = 20_000;
+
+/** For tests which make pods, and are not about accounts. */
+export const WITHOUT_ACCOUNTS = ['--disable-admission-plugins=ServiceAccount'];
 
 /** On a free port unless `args` name one. */
 export async function startPlatform(o: StartPlatform = {}): Promise<Running> {
@@ -70,6 +75,7 @@ function flags(o: StartPlatform, dataDir: string): string[] {
   return [
     '--bind-address=127.0.0.1',
     '--secure-port=0',
+    ...(o.accounts === true ? [] : WITHOUT_ACCOUNTS),
     `--data-dir=${dataDir}`,
     ...(o.vocabulary === undefined ? [] : [`--vocabulary=${o.vocabulary}`]),
     ...(o.store === undefined ? [] : [`--store=${o.store}`]),
@@ -91,7 +97,13 @@ export async function stopped(program: Pick<Program, 'kill' | 'exited'>): Promis
 
 /** `apiserver` as a process of its own, on a free port; its flags name the credentials. */
 export async function startApiServer(args: readonly string[]): Promise<Program & { readonly url: string }> {
-  const program = startProgram(['apiserver', '--bind-address=127.0.0.1', '--secure-port=0', ...args]);
+  const program = startProgram([
+    'apiserver',
+    '--bind-address=127.0.0.1',
+    '--secure-port=0',
+    ...WITHOUT_ACCOUNTS,
+    ...args,
+  ]);
   const [, url = ''] = await program.line(/^ready (https:\/\/\S+)$/, READY_MS);
   return { ...program, url };
 }

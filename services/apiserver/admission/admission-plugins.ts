@@ -18,6 +18,7 @@ import type { AdmissionObjects } from './objects.js';
 import type { AdmissionPlugin } from './plugin.js';
 import { rbacEscalation } from './plugins/escalation.js';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
+import { serviceAccount } from './plugins/service-account/plugin.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 import { limitedResources } from './plugins/resource-quota/limited.js';
 import { resourceQuota } from './plugins/resource-quota/plugin.js';
@@ -54,6 +55,7 @@ export interface AdmissionEntry extends Plugin<Options, AdmissionDeps, Admission
 /** Plugins in the order in which they see a request; those that change objects before those that look at the outcome. */
 export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   { name: 'NamespaceLifecycle', byDefault: true, open: (_, d) => namespaceLifecycle(d) },
+  { name: 'ServiceAccount', byDefault: true, open: (_, d) => serviceAccount(d) },
   {
     name: 'NodeRestriction',
     byDefault: ({ authorizationMode }) => authorizationMode.includes('Node'),

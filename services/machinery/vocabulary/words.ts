@@ -19,6 +19,8 @@ export const WORDS = {
   /** Host names of the server's own certificate. */
   serviceHostNames: ['platform', 'platform.default', 'platform.default.svc'],
   serviceAccountMountPath: '/var/run/secrets/platform.io/serviceaccount',
+  /** Beginning of the name of the volume with which containers reach the server. */
+  apiAccessVolumePrefix: 'platform-api-access-',
   serviceHostVariable: 'PLATFORM_SERVICE_HOST',
   servicePortVariable: 'PLATFORM_SERVICE_PORT',
   execInfoVariable: 'PLATFORM_EXEC_INFO',

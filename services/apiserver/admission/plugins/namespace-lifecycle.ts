@@ -17,7 +17,8 @@ export function namespaceLifecycle(d: NamespaceLifecycleDeps): AdmissionPlugin {
   const immortal = new Set(['default', namespaces.system, namespaces.public]);
   return {
     operations: ['CREATE', 'DELETE'],
-    validate: (request) => {
+    // Before all that would add to an object which is refused anyway.
+    mutate: (request) => {
       if (request.operation === 'DELETE') {
         mayDelete(immortal, request);
         return undefined;
