@@ -18,6 +18,17 @@ import type { AdmissionObjects } from './objects.js';
 import type { AdmissionPlugin } from './plugin.js';
 import { rbacEscalation } from './plugins/escalation.js';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
+import { alwaysPullImages } from './plugins/always-pull-images.js';
+import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js';
+import { denyEscalatingExec, denyExecOnPrivileged } from './plugins/deny-exec.js';
+import { extendedResourceToleration } from './plugins/extended-resource-toleration.js';
+import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js';
+import { limitRanger } from './plugins/limit-ranger/plugin.js';
+import { podNodeSelector } from './plugins/pod-node-selector.js';
+import { podTolerationRestriction } from './plugins/pod-toleration-restriction.js';
+import { priority } from './plugins/priority.js';
+import { runtimeClass } from './plugins/runtime-class.js';
+import { securityContextDeny } from './plugins/security-context-deny.js';
 import { serviceAccount } from './plugins/service-account/plugin.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 import { limitedResources } from './plugins/resource-quota/limited.js';
@@ -52,15 +63,41 @@ export interface AdmissionEntry extends Plugin<Options, AdmissionDeps, Admission
   readonly deprecated?: string;
 }
 
+const NO_EXEC = 'use roles or PodSecurity to say who may run what';
+
 /** Plugins in the order in which they see a request; those that change objects before those that look at the outcome. */
 export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   { name: 'NamespaceLifecycle', byDefault: true, open: (_, d) => namespaceLifecycle(d) },
+  { name: 'SecurityContextDeny', byDefault: false, open: () => securityContextDeny },
+  {
+    name: 'LimitPodHardAntiAffinityTopology',
+    byDefault: false,
+    open: (_, { vocabulary }) => limitPodHardAntiAffinityTopology(vocabulary),
+  },
+  { name: 'LimitRanger', byDefault: true, open: (_, d) => limitRanger(d) },
   { name: 'ServiceAccount', byDefault: true, open: (_, d) => serviceAccount(d) },
   {
     name: 'NodeRestriction',
     byDefault: ({ authorizationMode }) => authorizationMode.includes('Node'),
     open: (_, d) => nodeRestriction({ ...d, present: (...which) => newest(d, ...which) }),
   },
+  { name: 'AlwaysPullImages', byDefault: false, open: () => alwaysPullImages },
+  { name: 'PodNodeSelector', byDefault: false, open: (_, d) => podNodeSelector(d) },
+  { name: 'Priority', byDefault: true, open: (_, d) => priority(d) },
+  {
+    name: 'DefaultTolerationSeconds',
+    byDefault: true,
+    open: (o, { vocabulary }) => defaultTolerationSeconds(o, vocabulary),
+  },
+  { name: 'PodTolerationRestriction', byDefault: false, open: (_, d) => podTolerationRestriction(d) },
+  {
+    name: 'ExtendedResourceToleration',
+    byDefault: false,
+    open: (_, { vocabulary }) => extendedResourceToleration(vocabulary),
+  },
+  { name: 'RuntimeClass', byDefault: true, open: (_, d) => runtimeClass(d) },
+  { name: 'DenyEscalatingExec', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyEscalatingExec(d) },
+  { name: 'DenyExecOnPrivileged', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyExecOnPrivileged(d) },
   {
     name: 'ResourceQuota',
     byDefault: true,

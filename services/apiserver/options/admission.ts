@@ -61,5 +61,18 @@ export const ADMISSION_FLAGS = {
     type: 'string',
     metavar: 'FILE',
     help: 'AdmissionConfiguration in YAML or JSON: what each plugin is told beside these flags',
+  defaultNotReadyTolerationSeconds: {
+    flag: 'default-not-ready-toleration-seconds',
+    type: 'int',
+    metavar: 'SECONDS',
+    default: '300',
+    help: 'how long pods that do not say stay on a node that is not ready (DefaultTolerationSeconds)',
+  },
+  defaultUnreachableTolerationSeconds: {
+    flag: 'default-unreachable-toleration-seconds',
+    type: 'int',
+    metavar: 'SECONDS',
+    default: '300',
+    help: 'how long pods that do not say stay on a node that cannot be reached (DefaultTolerationSeconds)',
   },
 } as const satisfies FlagTable;

@@ -104,6 +104,11 @@ export const WORDS = {
     skipMirror: 'endpointslice.platform.io/skip-mirror',
     apiServiceAutomanaged: 'platform-aggregator.platform.io/automanaged',
   },
+  taints: {
+    notReady: 'node.platform.io/not-ready',
+    unreachable: 'node.platform.io/unreachable',
+    memoryPressure: 'node.platform.io/memory-pressure',
+  },
   /** Beginnings of label keys that a rule covers, slash included. */
   labelPrefixes: {
     own: 'platform.io/',
