@@ -41,7 +41,7 @@ describe('ADMISSION_PLUGINS', () => {
   for (const flag of [
     '--enable-admission-plugins=Nope',
     '--disable-admission-plugins=Nope',
-    '--enable-admission-plugins=LimitRanger',
+    '--enable-admission-plugins=ValidatingAdmissionPolicy',
     '--enable-admission-plugins=RBACEscalation',
     '--disable-admission-plugins=RBACEscalation',
   ]) {

@@ -61,6 +61,7 @@ export const ADMISSION_FLAGS = {
     type: 'string',
     metavar: 'FILE',
     help: 'AdmissionConfiguration in YAML or JSON: what each plugin is told beside these flags',
+  },
   defaultNotReadyTolerationSeconds: {
     flag: 'default-not-ready-toleration-seconds',
     type: 'int',

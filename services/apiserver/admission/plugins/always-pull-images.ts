@@ -33,4 +33,5 @@ function bringsImages({ operation, subresource, object, oldObject }: AdmissionRe
   return imagesOf(object).some((image) => !old.has(image));
 }
 
-const imagesOf = (pod: ApiObject): (string | undefined)[] => containersOf(specOf(pod)).map(({ container }) => container.image);
+const imagesOf = (pod: ApiObject): (string | undefined)[] =>
+  containersOf(specOf(pod)).map(({ container }) => container.image);

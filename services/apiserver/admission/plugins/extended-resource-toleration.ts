@@ -1,4 +1,4 @@
-import { qualifiedName } from '../../../machinery/meta/names.js';
+import { qualifiedName } from '../../../machinery/meta/metadata.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { containersOf, specOf } from '../pods/pod.js';
 import { addToleration } from '../pods/tolerations.js';

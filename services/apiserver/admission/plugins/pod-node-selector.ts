@@ -85,4 +85,3 @@ function labelsOf(text: string): Labels | undefined {
   }
   return Object.fromEntries(labels);
 }
-

@@ -61,7 +61,7 @@ export function podTolerationRestriction(d: PodTolerationRestrictionDeps): Admis
       const { defaults } = operation === 'CREATE' ? await rules(request) : { defaults: [] };
       const merged = defaults.length === 0 ? own : mergeTolerations(own, defaults);
       const all = qualityOfService(object) === 'BestEffort' ? merged : mergeTolerations(merged, [pressure]);
-      if (all.length > 0) spec.tolerations = structuredClone(all) as typeof own;
+      if (all.length > 0) spec.tolerations = structuredClone(all);
     },
     validate: async (request) => {
       const { object, subresource } = request;

@@ -41,14 +41,18 @@ export function priority({ vocabulary, objects }: PriorityDeps): AdmissionPlugin
   return {
     operations: ['CREATE', 'UPDATE'],
     resources: ['pods', `priorityclasses.${vocabulary.groups.scheduling}`],
-    mutate: (request) => {
+    mutate: async (request) => {
       const { object, oldObject, operation, subresource, resource } = request;
-      if (object === undefined || subresource !== '' || resource.resource !== 'pods') return undefined;
+      if (object === undefined || subresource !== '' || resource.resource !== 'pods') return;
       const spec = specOf(object);
-      if (operation === 'UPDATE') return keep(spec, oldObject);
       const { priorityClassName = '' } = spec;
-      if (priorityClassName === '') return give(request, spec, defaultClass() ?? UNCLASSED);
-      return named(request, priorityClassName).then((found) => give(request, spec, found));
+      if (operation === 'UPDATE') keep(spec, oldObject);
+      else
+        give(
+          request,
+          spec,
+          priorityClassName === '' ? (defaultClass() ?? UNCLASSED) : await named(request, priorityClassName),
+        );
     },
     validate: (request) => {
       const { object, resource } = request;
@@ -75,7 +79,10 @@ function give(request: AdmissionRequest, spec: PodSpec, of: Class): void {
   }
   if (policy !== undefined && policy !== of.preemptionPolicy) {
     const computed = `priority admission controller computed ${of.preemptionPolicy} ${by}`;
-    throw refused(request, `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; ${computed}`);
+    throw refused(
+      request,
+      `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; ${computed}`,
+    );
   }
   if (of.name !== '') spec.priorityClassName = of.name;
   spec.priority = of.value;
@@ -83,7 +90,7 @@ function give(request: AdmissionRequest, spec: PodSpec, of: Class): void {
 }
 
 /** A client that knows nothing of priorities does not take them away. */
-function keep(spec: PodSpec, old: ApiObject | undefined): undefined {
+function keep(spec: PodSpec, old: ApiObject | undefined): void {
   const { priority: value, preemptionPolicy } = old === undefined ? {} : specOf(old);
   if (value !== undefined) spec.priority ??= value;
   if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;

@@ -13,7 +13,7 @@ export type PodSpec = Mutable<core.PodSpec>;
 export type Container = Mutable<core.Container>;
 
 /** The spec of a pod, which is there from now on. Its shape was checked against its type before admission. */
-export const specOf = (pod: ApiObject): PodSpec => (pod['spec'] ??= {}) as PodSpec;
+export const specOf = (pod: ApiObject): PodSpec => (pod['spec'] ??= {});
 
 const KINDS = [
   ['initContainers', 'init container'],

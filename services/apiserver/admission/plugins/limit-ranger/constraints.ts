@@ -31,7 +31,10 @@ export const claimProblems = (spec: PersistentVolumeClaimSpec, items: readonly L
     .filter(({ type }) => type === 'PersistentVolumeClaim')
     .flatMap((item) => {
       const requests = spec.resources?.requests ?? {};
-      return [...boundProblems(item, 'min', { requests, limits: {} }), ...boundProblems(item, 'max', { requests, limits: requests }, 'request')];
+      return [
+        ...boundProblems(item, 'min', { requests, limits: {} }),
+        ...boundProblems(item, 'max', { requests, limits: requests }, 'request'),
+      ];
     });
 
 const usageOf = ({ resources: { requests = {}, limits = {} } = {} }: Container): Usage => ({ requests, limits });
@@ -71,7 +74,9 @@ function ratioProblem({ type = '' }: LimitRangeItem, resource: string, most: str
   if (request === 0) return [`${label}, but no request is specified or request is 0`];
   if (limit === 0) return [`${label}, but no limit is specified or limit is 0`];
   const ratio = limit / request;
-  return ratio > Number(quantityAmount(most) ?? 0n) / 1e9 ? [`${label}, but provided ratio is ${ratio.toFixed(6)}`] : [];
+  return ratio > Number(quantityAmount(most) ?? 0n) / 1e9
+    ? [`${label}, but provided ratio is ${ratio.toFixed(6)}`]
+    : [];
 }
 
 const amount = (of: Amounts, resource: string): number => Number(quantityAmount(amountOf(of, resource) ?? '0') ?? 0n);

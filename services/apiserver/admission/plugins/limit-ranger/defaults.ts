@@ -4,7 +4,6 @@ import type { LimitRangeItem } from '../../../../machinery/types/generated/core.
 import type { Amounts } from '../../pods/totals.js';
 import { containersOf, specOf, type Container, type PlacedContainer } from '../../pods/pod.js';
 
-
 /** What a range gives to containers that do not say. */
 export interface Defaults {
   readonly requests: Amounts;

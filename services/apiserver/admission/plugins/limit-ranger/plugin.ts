@@ -1,4 +1,4 @@
-import type { LimitRange, LimitRangeItem, PersistentVolumeClaim } from '../../../../machinery/types/generated/core.v1.js';
+import type { LimitRange, LimitRangeItem } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { derived, type AdmissionObjects } from '../../objects.js';
 import { specOf } from '../../pods/pod.js';
@@ -33,14 +33,12 @@ export function limitRanger({ vocabulary, objects }: LimitRangerDeps): Admission
       if (object === undefined || !isLimited(request)) return;
       const problemsOf = request.resource.resource === 'pods' ? podProblems : claimProblems;
       for (const range of objects.list(RANGES, namespace)) {
-        const problems = problemsOf(specOf(object) as PodAndClaim, read(range));
+        const problems = problemsOf(specOf(object), read(range));
         if (problems.length > 0) throw refused(request, joined(problems));
       }
     },
   };
 }
-
-type PodAndClaim = ReturnType<typeof specOf> & NonNullable<PersistentVolumeClaim['spec']>;
 
 /** Pods are not resized, and what is about to go may do so. */
 function isLimited({ subresource, operation, resource, object }: AdmissionRequest): boolean {

@@ -106,7 +106,7 @@ async function check(shared: Shared, request: AdmissionRequest): Promise<void> {
   if (account.mountable === undefined) return;
   const problem = (isNew ? unmountable : unmountableEphemeral)(spec, account.mountable);
   if (problem === '') return;
-  throw refused(request, `${problem.replace('%s', `because service account ${account.name}`)}`);
+  throw refused(request, problem.replace('%s', `because service account ${account.name}`));
 }
 
 /** A mirror pod is made by the agent of a node: it would give its node the right to read what it names. */
