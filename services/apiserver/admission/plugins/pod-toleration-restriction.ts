@@ -2,7 +2,7 @@ import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Toleration } from '../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { qualityOfService } from '../../registry/strategies/quality-of-service.js';
+import { qualityOfService } from '../../../machinery/quota/quality-of-service.js';
 import type { PluginDocument } from '../configuration.js';
 import { presentNamespace } from '../namespaces.js';
 import { derived, type AdmissionObjects } from '../objects.js';

@@ -1,5 +1,5 @@
 import { getOwn, setOwn } from '../../../machinery/meta/own.js';
-import { canonicalQuantity, quantityAmount } from '../../../machinery/schema/quantity.js';
+import { addQuantities } from '../../../machinery/schema/quantity.js';
 import type { Container, PodSpec } from '../../../machinery/types/generated/core.v1.js';
 import { compareQuantities } from '../../registry/validation/checks/quantities.js';
 
@@ -34,18 +34,13 @@ function total(spec: PodSpec, list: 'requests' | 'limits'): Amounts {
 function sum(lists: readonly Amounts[]): Record<string, string> {
   const totals: Record<string, string> = {};
   for (const resource of Object.keys(lists[0] ?? {})) {
-    const quantities = lists.map((list) => amountOf(list, resource));
-    if (quantities.includes(undefined)) continue;
-    const billionths = quantities.reduce((all, quantity) => all + (quantityAmount(quantity ?? '0') ?? 0n), 0n);
-    setOwn(totals, resource, written(resource, billionths));
+    const [first, ...others] = lists.map((list) => amountOf(list, resource));
+    if (first === undefined || others.includes(undefined)) continue;
+    setOwn(
+      totals,
+      resource,
+      others.reduce<string>((all, quantity) => addQuantities(all, quantity ?? '0'), first),
+    );
   }
   return totals;
 }
-
-const KIBI = 1024n * 10n ** 9n;
-
-/** Memory in powers of two. */
-const written = (resource: string, billionths: bigint): string =>
-  (resource === 'memory' && billionths % KIBI === 0n
-    ? canonicalQuantity(`${billionths / KIBI}Ki`)
-    : canonicalQuantity(`${billionths}n`)) ?? '0';
