@@ -100,6 +100,7 @@ class Seat {
   readonly #schema: FlowSchema;
   /** How it was come by: by waiting, or so many at once; 0 at a level that has no limits. */
   readonly #from: Ticket | number;
+  readonly #seats: number;
   readonly #startedMs = performance.now();
   #held = true;
 
@@ -107,6 +108,7 @@ class Seat {
     this.#control = control;
     this.#schema = schema;
     this.#from = from;
+    this.#seats = typeof from === 'number' ? from : from.seats;
     const { series } = schema;
     series.dispatched++;
     series.executing++;
@@ -124,9 +126,5 @@ class Seat {
     if (typeof this.#from !== 'number') level.queues.finish(this.#from);
     else if (this.#from > 0) level.queues.release(this.#from);
     if (level.retired) this.#control.left(level);
-  }
-
-  get #seats(): number {
-    return typeof this.#from === 'number' ? this.#from : this.#from.seats;
   }
 }

@@ -10,8 +10,7 @@ import {
 } from '../../storage/store.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { KeyLocks } from './key-locks.js';
-import { keyOf, type StoredResource } from './resources.js';
-import { storedBytes } from './stored-bytes.js';
+import { keyOf, type StoredResource, storedBytes } from './resources.js';
 
 /** An object that changes in one transaction with the one that is written: both or neither. */
 export interface Companion {

@@ -114,8 +114,8 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
     return taken;
   }
   if (hasStatus(stored)) {
-    dropStatus(stored, next);
-    if (old['status'] !== undefined) next['status'] = old['status'];
+    if (old['status'] === undefined) dropStatus(stored, next);
+    else next['status'] = old['status'];
   }
   stored.strategy.prepareForUpdate?.(next, old, served.apiVersion);
   moveGeneration(stored, next, old);

@@ -13,6 +13,7 @@ import { done, type Work } from '../../machinery/work/work.js';
 import type { HistoryBudget } from '../cache/history.js';
 import { ResourceCache } from '../cache/resource-cache.js';
 import type { SnapshotBudget } from '../cache/snapshots.js';
+import { turns } from '../http/turns.js';
 import type { RegistryKeys } from './keys.js';
 import type { Strategy } from './strategy.js';
 
@@ -258,4 +259,18 @@ export function declaredResource(
   const stored = resources.stored(group, resource);
   if (stored === undefined) throw new Error(`No declaration of ${group === '' ? resource : `${resource}.${group}`}`);
   return stored;
+}
+
+/** What a store takes in one request is 1.5 MiB unless its operators say otherwise; key and framing need a little. */
+const MAX_BYTES = 1.5 * 1024 * 1024 - 16 * 1024;
+
+/**
+ * The bytes to store. Who owns which field is worth less than the object itself: where both together are too much for
+ * the store, the owners go; that takes another turn of the event loop.
+ */
+export function storedBytes(object: ApiObject): Buffer | Promise<Buffer> {
+  const bytes = encodeObject(object);
+  if (bytes.length <= MAX_BYTES || object.metadata.managedFields === undefined) return bytes;
+  const { managedFields, ...metadata } = object.metadata;
+  return turns.alone().then(() => encodeObject({ ...object, metadata }));
 }

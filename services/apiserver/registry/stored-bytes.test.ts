@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { encodeObject } from '../../machinery/codec/encode.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
-import { storedBytes } from './stored-bytes.js';
+import { storedBytes } from './resources.js';
 
 const MIB = 1024 * 1024;
 

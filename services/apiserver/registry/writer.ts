@@ -21,8 +21,7 @@ import {
 import { rehearseAllocations, transactAllocating } from './allocation/allocation-transaction.js';
 import { CompanionTransactions, type Companion } from './companions.js';
 import { KeyLocks } from './key-locks.js';
-import { keyOf, type StoredResource } from './resources.js';
-import { storedBytes } from './stored-bytes.js';
+import { keyOf, type StoredResource, storedBytes } from './resources.js';
 
 /**
  * How often a write starts again because somebody else was quicker. Writers of one server take turns, so these are the
@@ -52,9 +51,9 @@ export interface WriterOptions {
 export type Decide = (current: CachedObject | undefined) => Promise<WriteDecision> | WriteDecision;
 
 export type WriteDecision =
-  /** `choices`: says, when another object has an allocation, whether to decide again. */
+  /** `allocator`: says, when another object has an allocation, whether to decide again. */
   (
-    | { readonly do: 'put'; readonly object: ApiObject; readonly choices?: WriteAllocator }
+    | { readonly do: 'put'; readonly object: ApiObject; readonly allocator?: WriteAllocator | undefined }
     /** `object`: the state that it would have had; for the answer. */
     | { readonly do: 'delete'; readonly object?: ApiObject }
     | { readonly do: 'nothing' }
@@ -109,8 +108,8 @@ export class Writer {
   /**
    * Creates, changes or removes one object, as `decide` says.
    *
-   * @throws {StatusError} Conflict when the race was lost too often; what `decide` and its choices throw
-   * @throws {AlreadyAllocated} when the decision comes without choices
+   * @throws {StatusError} Conflict when the race was lost too often; what `decide` and its allocator throw
+   * @throws {AlreadyAllocated} when the decision comes without an allocator
    */
   async write(target: WriteTarget, decide: Decide): Promise<Written> {
     const { stored, namespace, name } = target;
@@ -161,8 +160,8 @@ export class Writer {
       if (result.succeeded) return ended(seen, decision, dryRun, write.finish(result.revision));
       return { current: decoded(stored, result.found[0]), word: 'stored' };
     } catch (err) {
-      if (!(err instanceof AlreadyAllocated) || decision.do !== 'put' || decision.choices === undefined) throw err;
-      decision.choices.retryAfter(err);
+      if (!(err instanceof AlreadyAllocated) || decision.do !== 'put' || decision.allocator === undefined) throw err;
+      decision.allocator.retryAfter(err);
       return seen;
     }
   }

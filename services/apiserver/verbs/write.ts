@@ -79,13 +79,14 @@ export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Writte
   const { served, dryRun, isNew = false, request } = w;
   const { stored } = served;
   const { namespace, name } = request;
-  const choices = new WriteAllocator(stored);
+  const { allocator: chooser } = stored.strategy;
+  const allocator = chooser === undefined ? undefined : new WriteAllocator(chooser);
   const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
-    const object = await nextState({ d, ctx, w, choices }, current);
+    const object = await nextState({ d, ctx, w, allocator }, current);
     const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
     const next = isOver ? undefined : object;
     const companions = await d.admission.charge({ stored, namespace, name, current, next });
-    return isOver ? { do: 'delete', object, companions } : { do: 'put', object, choices, companions };
+    return isOver ? { do: 'delete', object, companions } : { do: 'put', object, allocator, companions };
   };
   const written = await d.writer.write({ stored, namespace, name, isNew, dryRun }, decide);
   const { object, state } = written;
@@ -102,7 +103,8 @@ interface Writing {
   readonly d: VerbDeps;
   readonly ctx: Context;
   readonly w: Write;
-  readonly choices: WriteAllocator;
+  /** undefined: the server chooses nothing for objects of the kind. */
+  readonly allocator: WriteAllocator | undefined;
 }
 
 /** One attempt. `old` is the present state in the storage version, undefined for a new object. */
@@ -128,7 +130,7 @@ const CREATE: readonly Step<undefined>[] = [
   prepareNew,
   validateNew,
   recordOwners,
-  choose,
+  allocate,
   admit,
 ];
 const UPDATE: readonly Step<ApiObject>[] = [
@@ -138,7 +140,7 @@ const UPDATE: readonly Step<ApiObject>[] = [
   prepareNext,
   validateNext,
   ownChanged,
-  choose,
+  allocate,
   admit,
 ];
 
@@ -235,8 +237,8 @@ async function ownChanged(a: Attempt<ApiObject>, object: ApiObject): Promise<Api
 }
 
 /** What the server chooses, such as addresses: last, so that nothing is chosen for what is refused. */
-function choose({ choices, part, old }: AnyAttempt, object: ApiObject): ApiObject | Promise<ApiObject> {
-  return part === '' ? choices.fill(object, old) : object;
+function allocate({ allocator, part, old }: AnyAttempt, object: ApiObject): ApiObject | Promise<ApiObject> {
+  return part === '' && allocator !== undefined ? allocator.allocate(object, old) : object;
 }
 
 async function admit(a: AnyAttempt, object: ApiObject): Promise<ApiObject> {

@@ -231,8 +231,9 @@ class EmbeddedStore implements KeyValueStore {
     try {
       return act();
     } finally {
-      this.#observe(operation, began);
-      this.#countRead(performance.now() - began);
+      const tookMs = performance.now() - began;
+      this.#o.observe?.(operation, tookMs / 1000);
+      this.#countRead(tookMs);
     }
   }
 
@@ -244,12 +245,8 @@ class EmbeddedStore implements KeyValueStore {
       const result = act();
       return this.#commit.idle ? result : await this.#commit.durable(result, signal);
     } finally {
-      this.#observe(operation, began);
+      this.#o.observe?.(operation, (performance.now() - began) / 1000);
     }
-  }
-
-  #observe(operation: EmbeddedOperation, began: number): void {
-    this.#o.observe?.(operation, (performance.now() - began) / 1000);
   }
 
   /** Reads never wait, so a loop of reads would leave no turn to other work. */

@@ -2,12 +2,8 @@ import { StoreError, isStoreError, type Revision } from '../store.js';
 import type { Environment, Write } from './environment.js';
 import type { Change } from './records.js';
 
-/** A write that a caller waits for. */
-export interface Waiter {
-  /** Once the batch is durable, in the order of arrival. */
-  settle(): void;
-  fail(error: Error): void;
-}
+/** Called when a batch is durable, in the order of arrival, or with why it is not. */
+type Waiter = (error?: Error) => void;
 
 /** Writes that are committed together. */
 export interface Batch {
@@ -84,7 +80,9 @@ export class GroupCommit {
 
   /** Calls `act` when everything decided so far is durable, before later waiters are answered. */
   whenDurable(act: () => void): void {
-    this.#gathering.waiters.push({ settle: act, fail: () => undefined });
+    this.#gathering.waiters.push((error) => {
+      if (error === undefined) act();
+    });
     this.#start();
   }
 
@@ -94,23 +92,20 @@ export class GroupCommit {
    */
   async durable<T>(result: T, signal?: AbortSignal): Promise<T> {
     await new Promise<void>((resolve, reject) => {
-      const done = (): void => {
+      const settle = (error?: Error): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', settle);
+        signal?.removeEventListener('abort', onAbort);
+        if (error === undefined) resolve();
+        else reject(error);
       };
-      const settle = (): void => {
-        done();
-        resolve();
-      };
-      const fail = (error: Error): void => {
-        done();
-        reject(error);
-      };
+      const onAbort = (): void => settle();
       const timer = setTimeout(() => {
-        fail(new StoreError('unavailable', `The disk did not answer within ${DEADLINE_MS} ms; the outcome is unknown`));
+        settle(
+          new StoreError('unavailable', `The disk did not answer within ${DEADLINE_MS} ms; the outcome is unknown`),
+        );
       }, DEADLINE_MS);
-      signal?.addEventListener('abort', settle);
-      this.#gathering.waiters.push({ settle, fail });
+      signal?.addEventListener('abort', onAbort);
+      this.#gathering.waiters.push(settle);
       this.#start();
     });
     signal?.throwIfAborted();
@@ -121,7 +116,7 @@ export class GroupCommit {
   async close(error: StoreError): Promise<void> {
     this.#closed = true;
     clearImmediate(this.#started);
-    for (const w of this.#gathering.waiters.splice(0)) w.fail(error);
+    for (const settle of this.#gathering.waiters.splice(0)) settle(error);
     await this.#finished;
   }
 
@@ -150,7 +145,7 @@ export class GroupCommit {
     if (batch.writes.length > 0) this.#o.env.renew();
     this.#underway = undefined;
     this.#o.released(batch);
-    for (const w of batch.waiters) w.settle();
+    for (const settle of batch.waiters) settle();
     if (this.#gathering.waiters.length > 0 || this.#gathering.writes.length > 0) this.#flush();
   }
 
@@ -172,14 +167,14 @@ export class GroupCommit {
     this.#gathering = empty();
     this.#underway = undefined;
     this.#o.refused(error);
-    for (const w of [...batch.waiters, ...waiters]) w.fail(error);
+    for (const settle of [...batch.waiters, ...waiters]) settle(error);
   }
 
   #fail(batch: Batch, err: unknown): void {
     this.#closed = true;
     const error =
       err instanceof StoreError ? err : new StoreError('unavailable', 'Cannot write to the store', { cause: err });
-    for (const w of [...batch.waiters, ...this.#gathering.waiters.splice(0)]) w.fail(error);
+    for (const settle of [...batch.waiters, ...this.#gathering.waiters.splice(0)]) settle(error);
     this.#o.failed(error);
   }
 }

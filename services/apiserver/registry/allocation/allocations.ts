@@ -1,6 +1,5 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { StatusError } from '../../../machinery/meta/status.js';
-import type { StoredResource } from '../resources.js';
 
 /*
  * An allocation is an address or a port that one object at a time can have, by its name, e.g. `nodeport/30080`. It is a key
@@ -79,32 +78,29 @@ const MAX_ATTEMPTS = 16;
  * quicker. An allocation that was chosen is then chosen anew, and one that was asked for is refused.
  */
 export class WriteAllocator {
-  readonly #stored: StoredResource;
+  readonly #allocator: Allocator;
   readonly #avoid = new Set<string>();
   #last: Allocated | undefined;
   #attempts = 0;
 
-  constructor(stored: StoredResource) {
-    this.#stored = stored;
+  constructor(allocator: Allocator) {
+    this.#allocator = allocator;
   }
 
   /** The object with what it leaves open filled in. @throws {StatusError} Invalid, InternalError */
-  async fill(object: ApiObject, old: ApiObject | undefined): Promise<ApiObject> {
-    const { allocator } = this.#stored.strategy;
-    if (allocator === undefined) return object;
-    this.#last = await allocator.allocate(object, old, this.#avoid);
+  async allocate(object: ApiObject, old: ApiObject | undefined): Promise<ApiObject> {
+    this.#last = await this.#allocator.allocate(object, old, this.#avoid);
     return this.#last.object;
   }
 
   /**
-   * Lets the next `fill` choose another allocation than one that another object has.
+   * Lets the next call choose another allocation than one that another object has.
    *
    * @throws {StatusError} Invalid when it was asked for, not chosen; ServiceUnavailable after 16 attempts
    */
   retryAfter(taken: AlreadyAllocated): void {
-    const { allocator } = this.#stored.strategy;
-    if (allocator === undefined || this.#last === undefined) throw taken;
-    if (!this.#last.chosen.has(taken.allocation)) throw allocator.refusal(this.#last.object, taken);
+    if (this.#last === undefined) throw taken;
+    if (!this.#last.chosen.has(taken.allocation)) throw this.#allocator.refusal(this.#last.object, taken);
     this.#avoid.add(taken.allocation);
     if (++this.#attempts === MAX_ATTEMPTS) throw tooBusy(taken);
   }

@@ -19,7 +19,7 @@ import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import type { RequestState, UserInfo } from '../../request/request.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import { verb, verbTable } from '../dispatch.js';
-import { storedBytes } from '../../registry/stored-bytes.js';
+import { storedBytes } from '../../registry/resources.js';
 import { Bodies } from '../decode-body.js';
 import { operations } from '../../subresources/operation-table.js';
 import type { OperationDeps } from '../../subresources/operation.js';
