@@ -127,6 +127,8 @@ export const WORDS = {
     serviceAccountUid: 'platform.io/service-account.uid',
     enforceMountableSecrets: 'platform.io/enforce-mountable-secrets',
     mirrorPod: 'platform.io/config.mirror',
+    seccompPod: 'seccomp.security.alpha.platform.io/pod',
+    seccompContainerPrefix: 'container.seccomp.security.alpha.platform.io/',
     defaultStorageClass: 'storageclass.platform.io/is-default-class',
     betaDefaultStorageClass: 'storageclass.beta.platform.io/is-default-class',
     betaStorageClass: 'volume.beta.platform.io/storage-class',

@@ -2,7 +2,9 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { DeleteOptions } from '../delete-options.js';
 import { settlePodIps } from './pairs.js';
 import { qualityOfService } from '../../../machinery/quota/quality-of-service.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { Strategy } from '../strategy.js';
+import { alignSeccomp } from './seccomp.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -15,12 +17,14 @@ function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): num
   return gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-export const pods: Partial<Strategy> = {
+export const pods = ({ annotations }: Vocabulary): Partial<Strategy> => ({
+  decidesAccess: true, // tokens are bound to them
   returnsDeleted: true,
   statusLeaves: [['ownerReferences']],
   normalise: settlePodIps,
   prepareForCreate: (pod) => {
     pod['status'] = { phase: 'Pending', qosClass: qualityOfService(pod) };
+    alignSeccomp(pod, annotations);
   },
   gracePeriod,
-};
+});

@@ -44,7 +44,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     nodes: plain({ keepsFirstStatus: true, normalise: settlePodCidrs }),
     persistentvolumeclaims: plain({ ...startsPending, returnsDeleted: true }),
     persistentvolumes: plain({ keepsFirstStatus: true, returnsDeleted: true }),
-    pods: plain({ ...pods, decidesAccess: true }), // tokens are bound to them
+    pods: ({ vocabulary }) => pods(vocabulary),
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
     replicationcontrollers: specGeneration,
     resourcequotas: plain(returned),

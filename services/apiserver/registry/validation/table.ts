@@ -47,7 +47,7 @@ export function kindRules(vocabulary: Vocabulary): ReadonlyMap<string, KindValid
     ['/nodes', nodes(vocabulary)],
     ['/persistentvolumeclaims', persistentVolumeClaims(vocabulary)],
     ['/persistentvolumes', persistentVolumes],
-    ['/pods', pods],
+    ['/pods', pods(vocabulary)],
     ['/resourcequotas', resourceQuotas(vocabulary)],
     ['/secrets', secrets],
     ['/services', services],

@@ -22,6 +22,44 @@ for (const words of ['kubernetes', 'platform'] as const) {
       ],
     ]);
     kind.accepts(POD, [{ [`${C}.resources`]: { requests: { [`${own}/batch-cpu`]: '1' } } }]);
+
+    const seccomp = `seccomp.security.alpha.${own}/pod`;
+    const ofContainer = `container.seccomp.security.alpha.${own}/main`;
+    const MISMATCH = 'Forbidden: seccomp type in annotation and field must match';
+    const profile = (type: string, more = {}): object => ({ seccompProfile: { type, ...more } });
+    kind.refuses(POD, [
+      [
+        { 'metadata.annotations': { [seccomp]: 'junk' } },
+        `metadata.annotations.${seccomp}`,
+        'Invalid value: "junk": must be a valid seccomp profile',
+      ],
+      [
+        { 'metadata.annotations': { [seccomp]: 'runtime/default' }, 'spec.securityContext': profile('Unconfined') },
+        'spec.securityContext.seccompProfile.type',
+        MISMATCH,
+      ],
+      [
+        {
+          'metadata.annotations': { [seccomp]: 'localhost/a' },
+          'spec.securityContext': profile('Localhost', { localhostProfile: 'b' }),
+        },
+        'spec.securityContext.seccompProfile.localhostProfile',
+        MISMATCH,
+      ],
+      [
+        {
+          'spec.containers.0.name': 'main',
+          'metadata.annotations': { [ofContainer]: 'unconfined' },
+          [`${C}.securityContext`]: profile('RuntimeDefault'),
+        },
+        `${P}.securityContext.seccompProfile.type`,
+        MISMATCH,
+      ],
+    ]);
+    kind.accepts(POD, [
+      { 'metadata.annotations': { [seccomp]: 'localhost/' } },
+      { 'metadata.annotations': { [seccomp]: 'runtime/default' }, 'spec.securityContext': profile('RuntimeDefault') },
+    ]);
   });
 }
 

@@ -3,9 +3,11 @@ import { dns1123Subdomain, qualifiedName } from '../../../../machinery/meta/meta
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type * as core from '../../../../machinery/types/generated/core.v1.js';
 import type { PodSpec } from '../../../../machinery/types/generated/core.v1.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At, betweenDetail, checkRule, each } from '../checks/at.js';
 import { ipAddress, ipVersion } from '../checks/text.js';
 import { checkImage } from '../pods/containers.js';
+import { seccompCheck } from '../pods/seccomp.js';
 import { checkTolerations, identityOf } from '../pods/spec.js';
 import type { KindValidation, Problems, TypeRule } from '../types.js';
 
@@ -53,7 +55,7 @@ export const checkPod: TypeRule<core.Pod> = (root, pod) => {
   for (const list of LISTS) each(at, list, spec[list], (container, containerAt) => checkImage(containerAt, container));
 };
 
-function checkNew(pod: Pod, problems: Problems): void {
+function checkNoEphemeral(pod: Pod, problems: Problems): void {
   if ((specOf(pod).ephemeralContainers ?? []).length > 0) {
     At.root(problems, 'spec').forbidden('ephemeralContainers', 'cannot be set on create');
   }
@@ -190,8 +192,14 @@ function checkEphemeral(next: Pod, old: Pod, problems: Problems): void {
   }
 }
 
-export const pods: KindValidation<core.Pod> = {
-  create: checkNew,
-  update: checkUpdate,
-  parts: { status: checkStatus, ephemeralcontainers: checkEphemeral },
+export const pods = ({ annotations }: Vocabulary): KindValidation<core.Pod> => {
+  const checkSeccomp = seccompCheck(annotations);
+  return {
+    create: (pod, problems) => {
+      checkNoEphemeral(pod, problems);
+      checkSeccomp(pod, problems);
+    },
+    update: checkUpdate,
+    parts: { status: checkStatus, ephemeralcontainers: checkEphemeral },
+  };
 };
