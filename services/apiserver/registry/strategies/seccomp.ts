@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import type { Container, PodSpec, SeccompProfile } from '../../../machinery/types/generated/core.v1.js';
+import type { PodSpec, SeccompProfile } from '../../../machinery/types/generated/core.v1.js';
 import { LOCALHOST, profileOf, type SeccompAnnotations } from '../validation/pods/seccomp.js';
 
 function annotationOf({ type, localhostProfile = '' }: SeccompProfile): string | undefined {
