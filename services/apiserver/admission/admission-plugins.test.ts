@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { FlagError, parseFlags } from '../../machinery/flags/flags.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { createMetrics } from '../metrics/metrics.js';
 import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
 import { AUTHORIZATION_FLAGS } from '../options/authorization.js';
 import {
@@ -74,7 +75,8 @@ describe('A plugin that is added by one line', () => {
     }),
   };
   const enabled = optionsOf('--enable-admission-plugins=Fixture', '--disable-admission-plugins=NamespaceLifecycle');
-  const deps = { vocabulary: { groups: { rbac: 'rbac' } } } as AdmissionDeps; // all that the fixture looks at
+  const metrics = createMetrics().admission;
+  const deps = { metrics, vocabulary: { groups: { rbac: 'rbac' } } } as AdmissionDeps; // all that the fixture looks at
   const request = (group: string, resource: string, operation: AdmissionOperation = 'CREATE'): AdmissionRequest =>
     ({ operation, resource: { group, resource } as ResourceDeclaration }) as AdmissionRequest;
 

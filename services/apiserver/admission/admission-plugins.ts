@@ -7,6 +7,7 @@ import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Attributes, Decision } from '../authorization/authorizer.js';
 import type { AccessIndex } from '../authorization/rbac/access-index.js';
 import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
+import type { AdmissionMetrics } from '../metrics/admission-metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import type { Reader } from '../registry/reader.js';
 import { declaredResource, type ResourceTable } from '../registry/resources.js';
@@ -30,6 +31,8 @@ import { priority } from './plugins/priority.js';
 import { runtimeClass } from './plugins/runtime-class.js';
 import { securityContextDeny } from './plugins/security-context-deny.js';
 import { serviceAccount } from './plugins/service-account/plugin.js';
+import { mutatingWebhooks } from './webhooks/mutating.js';
+import { validatingWebhooks } from './webhooks/validating.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 import { limitedResources } from './plugins/resource-quota/limited.js';
 import { resourceQuota } from './plugins/resource-quota/plugin.js';
@@ -42,6 +45,7 @@ export interface AdmissionDeps {
   readonly objects: AdmissionObjects;
   /** What the configuration file says to plugins, by their names. */
   readonly configuration: ReadonlyMap<string, PluginDocument>;
+  readonly metrics: AdmissionMetrics;
   readonly log: Log;
   /** Ends with the server. */
   readonly signal: AbortSignal;
@@ -98,6 +102,8 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   { name: 'RuntimeClass', byDefault: true, open: (_, d) => runtimeClass(d) },
   { name: 'DenyEscalatingExec', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyEscalatingExec(d) },
   { name: 'DenyExecOnPrivileged', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyExecOnPrivileged(d) },
+  { name: 'MutatingAdmissionWebhook', byDefault: true, open: (_, d) => mutatingWebhooks(d) },
+  { name: 'ValidatingAdmissionWebhook', byDefault: true, open: (_, d) => validatingWebhooks(d) },
   {
     name: 'ResourceQuota',
     byDefault: true,
@@ -163,7 +169,7 @@ export async function openAdmission(
   if (deprecated) d.log.warn('The admission configuration has a deprecated form', { file, ...deprecated });
   const configuration = new TakenDocuments(documents);
   const wanted = table.filter((entry) => runs(o, entry));
-  const chain = new AdmissionChain([...(await openPlugins(wanted, o, { ...d, configuration })).values()]);
+  const chain = new AdmissionChain(await openPlugins(wanted, o, { ...d, configuration }), d.metrics);
   for (const { name } of wanted) configuration.checkTaken(name);
   return chain;
 }

@@ -1,5 +1,6 @@
 import { qualified, type ResourceName } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import type { AdmissionMetrics, AdmissionStep, StepTimes } from '../metrics/admission-metrics.js';
 import type { Companion } from '../registry/companions.js';
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, MutatingPhase, StoredChange } from './plugin.js';
 
@@ -7,37 +8,55 @@ const NOTHING: readonly Companion[] = [];
 
 type Plugins = readonly AdmissionPlugin[];
 
+/** A plugin and its times. */
+interface Timed {
+  readonly plugin: AdmissionPlugin;
+  readonly times: StepTimes;
+}
+
 /** The plugins that handle one operation on one resource. */
 interface Handling {
-  readonly mutating: Plugins;
-  readonly validating: Plugins;
+  readonly mutating: readonly Timed[];
+  readonly validating: readonly Timed[];
 }
 
 /** The plugins in their order. A request visits only those that handle its operation on its resource. */
 export class AdmissionChain {
   readonly #plugins: Plugins;
+  readonly #timed: readonly Timed[];
+  readonly #steps: StepTimes;
   readonly #handling = new WeakMap<ResourceDeclaration, Map<AdmissionOperation, Handling>>();
   readonly #charging = new WeakMap<ResourceDeclaration, Plugins>();
 
-  constructor(plugins: Plugins) {
-    this.#plugins = plugins;
+  /** @param plugins By name, in their order. */
+  constructor(plugins: ReadonlyMap<string, AdmissionPlugin>, metrics: Pick<AdmissionMetrics, 'plugin' | 'steps'>) {
+    this.#plugins = [...plugins.values()];
+    this.#timed = [...plugins].map(([name, plugin]) => ({ plugin, times: metrics.plugin(name) }));
+    this.#steps = metrics.steps;
   }
 
   /** The mutating phase: one round, and a second one when a plugin asks for it. @throws {StatusError} */
   async mutate(request: AdmissionRequest): Promise<void> {
     const { mutating } = this.#handlingOf(request);
+    if (mutating.length === 0) return;
     const rounds = { wanted: 1 };
-    for (let round = 0; round < rounds.wanted; round++) {
-      await mutateInOrder(mutating, request, { isReinvocation: round > 0, reinvoke: () => (rounds.wanted = 2) });
-    }
+    await observed(this.#steps, 'admit', request.operation, async () => {
+      for (let round = 0; round < rounds.wanted; round++) {
+        await mutateInOrder(mutating, request, { isReinvocation: round > 0, reinvoke: () => (rounds.wanted = 2) });
+      }
+    });
   }
 
   /** The validating phase. @throws {StatusError} of the first plugin that refuses */
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#handlingOf(request).validating) {
-      const pending = plugin.validate?.(request);
-      if (pending !== undefined) await pending;
-    }
+    const { validating } = this.#handlingOf(request);
+    if (validating.length === 0) return;
+    await observed(this.#steps, 'validate', request.operation, async () => {
+      for (const { plugin, times } of validating) {
+        const pending = observed(times, 'validate', request.operation, () => plugin.validate?.(request));
+        if (pending !== undefined) await pending;
+      }
+    });
   }
 
   /** What changes along with an object. @throws {StatusError} */
@@ -58,9 +77,11 @@ export class AdmissionChain {
     }
     let handling = byOperation.get(operation);
     if (handling === undefined) {
-      const asked = this.#plugins.filter((plugin) => plugin.operations.includes(operation) && covers(plugin, resource));
-      const mutating = asked.filter((plugin) => 'mutate' in plugin);
-      handling = { mutating, validating: asked.filter((plugin) => 'validate' in plugin) };
+      const asked = this.#timed.filter(
+        ({ plugin }) => plugin.operations.includes(operation) && covers(plugin, resource),
+      );
+      const mutating = asked.filter(({ plugin }) => 'mutate' in plugin);
+      handling = { mutating, validating: asked.filter(({ plugin }) => 'validate' in plugin) };
       byOperation.set(operation, handling);
     }
     return handling;
@@ -79,9 +100,41 @@ export class AdmissionChain {
 const covers = ({ resources }: AdmissionPlugin, resource: ResourceName): boolean =>
   resources?.includes(qualified(resource)) ?? true;
 
-async function mutateInOrder(plugins: Plugins, request: AdmissionRequest, phase: MutatingPhase): Promise<void> {
-  for (const plugin of plugins) {
-    const pending = plugin.mutate?.(request, phase);
+/** Runs a step and notes how long it took, and whether it threw. */
+function observed(
+  times: StepTimes,
+  step: AdmissionStep,
+  operation: AdmissionOperation,
+  run: () => Promise<void> | void,
+): Promise<void> | void {
+  const started = performance.now();
+  const end = (rejected: boolean): void =>
+    times.observe(step, operation, rejected, (performance.now() - started) / 1000);
+  try {
+    const pending = run();
+    if (pending !== undefined)
+      return pending.then(
+        () => end(false),
+        (err: unknown) => {
+          end(true);
+          throw err;
+        },
+      );
+  } catch (err) {
+    end(true);
+    throw err;
+  }
+  end(false);
+  return undefined;
+}
+
+async function mutateInOrder(
+  plugins: readonly Timed[],
+  request: AdmissionRequest,
+  phase: MutatingPhase,
+): Promise<void> {
+  for (const { plugin, times } of plugins) {
+    const pending = observed(times, 'admit', request.operation, () => plugin.mutate?.(request, phase));
     if (pending !== undefined) await pending;
   }
 }

@@ -156,7 +156,8 @@ export class Publisher {
     const wanted = shaped(old, shape);
     if (isDeepStrictEqual(wanted, old)) return NOTHING;
     const next = prepareForUpdate(served, '', wanted, old);
-    done(this.#d.ownership.changed(served, next, old, { managers: undefined, whole: true }, this.#by));
+    const owners = done(this.#d.ownership.changed(served, next, old, { managers: undefined, whole: true }, this.#by));
+    if (owners !== undefined) record(next, owners);
     return { do: 'put', object: next };
   }
 

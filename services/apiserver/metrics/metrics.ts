@@ -1,4 +1,5 @@
 import { CountedAccess, type AccessMetrics } from './access-metrics.js';
+import { CountedAdmission, type AdmissionMetrics } from './admission-metrics.js';
 import type { MetricsArea, Registry } from './area.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
@@ -19,6 +20,7 @@ export interface ApiServerMetrics {
   readonly audit: AuditMetrics;
   readonly flowControl: FlowControlMetrics;
   readonly webhooks: WebhookMetrics;
+  readonly admission: AdmissionMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -47,6 +49,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     audit: new CountedAudit(),
     flowControl: new CountedFlowControl(),
     webhooks: new CountedWebhooks(),
+    admission: new CountedAdmission(),
   };
   let loading: Promise<Registry> | undefined;
   const registry = (): Promise<Registry> => (loading ??= load(Object.values(areas), shows));

@@ -5,6 +5,7 @@ import { decodeManagedFields, isReset, type ManagedFieldsEntry } from '../../mac
 import type { Ownership } from '../../machinery/ownership/ownership.js';
 import { type Write } from '../../machinery/ownership/ownership.js';
 import type { Work } from '../../machinery/work/work.js';
+import { takePart, type Part } from './parts.js';
 import { hasStatus } from './prepare.js';
 import type { ServedResource } from './resources.js';
 
@@ -19,6 +20,8 @@ export interface FieldManager {
 export interface Sent {
   readonly managers: unknown;
   readonly whole: boolean;
+  /** What the write reaches. @default all but the status */
+  readonly part?: Part;
 }
 
 /** What an apply makes of an object: in the served version, and with the owners that it will have. */
@@ -52,20 +55,29 @@ export class FieldOwnership {
   }
 
   /**
-   * Notes what a write other than an apply has changed.
+   * The owners after a write other than an apply.
    *
-   * @param next In the storage version; its managedFields are the stored ones.
+   * @param next What the writer wants, in the storage version.
    * @param sent.managers The managedFields that the client sent along: it may have changed them, or asked to forget them.
    * @param sent.whole Whether it sent all of the object: whoever has the owners forgotten owns all that it sent.
+   * @returns undefined where they stay as they are.
    */
-  *changed(served: ServedResource, next: ApiObject, old: ApiObject, sent: Sent, by: FieldManager): Work<void> {
+  *changed(
+    served: ServedResource,
+    next: ApiObject,
+    old: ApiObject,
+    sent: Sent,
+    by: FieldManager,
+  ): Work<readonly ManagedFieldsEntry[] | undefined> {
+    const { part = '' } = sent;
     const asked = askedFor(sent.managers);
     const managers = asked ?? decodeManagedFields(old.metadata.managedFields ?? []) ?? NOBODY;
     yield;
-    const after = yield* this.#ownership.update(writeOf(served, old, managers, by), served.fromStorage(next));
-    if (after === managers && asked === undefined) return;
+    const wanted = part === '' ? withMembersOf(old, next, membersOfOthers(served)) : takePart(part, next, old, served.stored.strategy); // prettier-ignore
+    const after = yield* this.#ownership.update(writeOf(served, old, managers, by), served.fromStorage(wanted));
+    if (after === managers && asked === undefined) return undefined;
     const isForgotten = sent.whole && asked === NOBODY && after.length > 0;
-    record(next, isForgotten ? yield* this.created(served, next, by) : after);
+    return isForgotten ? yield* this.created(served, next, by) : after;
   }
 
   /**
@@ -94,6 +106,16 @@ const membersOfOthers = ({ stored }: ServedResource): readonly string[] => [
   ...stored.strategy.unowned,
   ...(hasStatus(stored) ? ['status'] : []),
 ];
+
+/** The next state with these members as they were. */
+function withMembersOf(old: ApiObject, next: ApiObject, members: readonly string[]): ApiObject {
+  const own = { ...next };
+  for (const member of members) {
+    if (old[member] === undefined) Reflect.deleteProperty(own, member);
+    else own[member] = old[member];
+  }
+  return own;
+}
 
 /** Without what an applier has applied of these members. */
 function withoutMembers(

@@ -45,6 +45,8 @@ export interface ServedResource {
   fromStorage(object: ApiObject): ApiObject;
   /** The same resource as another version (or, for events, group) serves it. */
   inVersion(apiVersion: string): ServedResource | undefined;
+  /** Every form of the resource, this one among them. */
+  versions(): Iterable<ServedResource>;
 }
 
 /** What the objects of some resources are handled with. */
@@ -205,6 +207,7 @@ function servedResource(
     toStorage: (object) => convert(object, declaration, hub),
     fromStorage: (object) => convert(object, hub, declaration),
     inVersion: (version) => views.get(version),
+    versions: () => views.values(),
   };
 }
 

@@ -57,6 +57,7 @@ export async function application(
       ...core,
       ...d,
       objects: new AdmissionObjects(core.resources, core.reader),
+      metrics: metrics.admission,
       decide: (...asked) => decide(authorizers, ...asked),
     }),
     bodies: new Bodies({

@@ -59,6 +59,8 @@ async function bind(d: OperationDeps, ctx: Context, request: ResourceRequest, bi
   const pods = declaration === undefined ? undefined : d.resources.served(declaration);
   if (pods === undefined) throw notFound({ group: '', resource: 'pods' }, name);
   const dryRun = dryRunParameter(ctx.state.query);
+  metadata.name = name;
+  if (namespace !== '') metadata.namespace = namespace;
   await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object: binding, dryRun }));
   await write(d, ctx, {
     request,

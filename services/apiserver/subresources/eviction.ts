@@ -33,6 +33,7 @@ const evict =
     const { name = request.name } = body.metadata;
     if (name !== request.name) throw badRequest('name in URL does not match name in Eviction object');
     const dryRun = dryRunParameter(ctx.state.query);
+    Object.assign(body.metadata, { name, namespace: request.namespace });
     // A client that may not evict must not use up the budget of others.
     await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object: body, dryRun }));
     const options = deleteOptions((body['deleteOptions'] ?? {}) as JsonObject, dryRun);
@@ -44,7 +45,8 @@ const evict =
       uid: options.preconditions.uid ?? metadata.uid,
       resourceVersion: verdict === 'unlessItChanges' ? metadata.resourceVersion : options.preconditions.resourceVersion,
     };
-    await removeObject(d, ctx, { ...request, subresource: '' }, pods, request, { ...options, preconditions });
+    const target = { namespace: request.namespace, name, isAdmitted: true };
+    await removeObject(d, ctx, { ...request, subresource: '' }, pods, target, { ...options, preconditions });
     await answerDone(ctx, 201);
   };
 

@@ -28,13 +28,21 @@ export const deleteOne =
     return answerSuccess(ctx, served, { name: object.name, uid: metadata.uid });
   };
 
+/** An object that goes. */
+interface Removed {
+  readonly namespace: string;
+  readonly name: string;
+  /** Admission has been asked about what the deletion follows from. */
+  readonly isAdmitted?: boolean;
+}
+
 /** Deletes or marks one object; `options` may name preconditions. Used for each object of a collection, too. */
 export async function removeObject(
   { writer, admission }: VerbDeps,
   ctx: Context,
   request: ResourceRequest,
   served: ServedResource,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { namespace, name, isAdmitted = false }: Removed,
   options: DeleteOptions,
 ): Promise<Written & { readonly object: CachedObject }> {
   const { stored, declaration } = served;
@@ -43,7 +51,7 @@ export async function removeObject(
     if (current === undefined) throw notFound(stored.hub, name);
     const old = current.parse() as ApiObject; // we encoded it
     checkPreconditions(declaration, old, options);
-    await admit(admission, deletion(ctx, { ...request, declaration, namespace, name }, old, options));
+    if (!isAdmitted) await admit(admission, deletion(ctx, { ...request, declaration, namespace, name }, old, options));
     const step = nextDeletionStep(stored.strategy, old, options, Date.now());
     if (step.do === 'nothing') return { do: 'nothing' };
     const next = step.do === 'mark' ? step.object : undefined;

@@ -1,8 +1,9 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
-import type { ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
+import { decodeManagedFields, type ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import { admissionRequest } from '../admission/request.js';
 import type { AdmissionRequest } from '../admission/plugin.js';
 import type { CachedObject } from '../cache/cached-object.js';
+import { addWarnings } from '../http/warnings.js';
 import { turns, weigh, worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import { WriteAllocator } from '../registry/allocation/allocations.js';
@@ -136,10 +137,11 @@ const CREATE: readonly Step<undefined>[] = [
 const UPDATE: readonly Step<ApiObject>[] = [
   place,
   convert,
+  ownChanged,
   mutate,
   prepareNext,
   validateNext,
-  ownChanged,
+  recordOwners,
   allocate,
   admit,
 ];
@@ -208,10 +210,30 @@ function prepareNext({ w, part, old }: Attempt<ApiObject>, object: ApiObject): A
 async function mutate(a: AnyAttempt, object: ApiObject): Promise<ApiObject> {
   if (a.w.shownAs === 'nothing') return object;
   const view = a.w.shownAs ?? WHOLE;
+  showOwners(a, object);
+  const { managedFields } = object.metadata;
   const shown = view.of(object);
   await a.d.admission.mutate(review(a, view, shown));
-  return view.into(object, shown);
+  const next = view.into(object, shown);
+  if (next.metadata.managedFields !== managedFields) takeOwners(a, next);
+  return next;
 }
+
+function showOwners({ managers, old }: AnyAttempt, { metadata }: ApiObject): void {
+  const owners = managers === undefined ? old?.metadata.managedFields : [...managers];
+  if (owners !== undefined) metadata.managedFields = owners;
+  else if (metadata.managedFields !== undefined) delete metadata.managedFields;
+}
+
+/** Admission may change who owns what. What it changes of the object itself belongs to nobody. */
+function takeOwners(a: AnyAttempt, { metadata }: ApiObject): void {
+  const owners = decodeManagedFields(metadata.managedFields ?? []);
+  if (owners === undefined) addWarnings(a.ctx, [UNREADABLE_OWNERS]);
+  else a.managers = owners;
+}
+
+const UNREADABLE_OWNERS =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
 
 function validateNew({ w }: Attempt<undefined>, object: ApiObject): ApiObject {
   validateForCreate(w.served, object);
@@ -223,16 +245,16 @@ function validateNext({ w, part, old }: Attempt<ApiObject>, object: ApiObject): 
   return object;
 }
 
-function recordOwners({ managers = [] }: Attempt<undefined>, object: ApiObject): ApiObject {
-  record(object, managers);
+function recordOwners({ managers, old }: AnyAttempt, object: ApiObject): ApiObject {
+  if (managers !== undefined || old === undefined) record(object, managers ?? []);
   return object;
 }
 
+/** Of what the client sent: what admission and the server make of it belongs to nobody. */
 async function ownChanged(a: Attempt<ApiObject>, object: ApiObject): Promise<ApiObject> {
-  const { d, ctx, w, old, managers, sentManagers } = a;
-  if (managers !== undefined) return recordOwners({ ...a, old: undefined }, object);
-  const sent = { managers: sentManagers, whole: w.whole === true };
-  await worked(ctx.state, d.ownership.changed(w.served, object, old, sent, w.by));
+  const { d, ctx, w, part, old, sentManagers } = a;
+  const sent = { managers: sentManagers, whole: w.whole === true, part };
+  a.managers ??= await worked(ctx.state, d.ownership.changed(w.served, object, old, sent, w.by));
   return object;
 }
 

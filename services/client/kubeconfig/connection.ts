@@ -70,6 +70,17 @@ export function connectionOf(config: ClientConfig, o: ConnectionOptions, context
   };
 }
 
+/**
+ * The credentials of a user of a file for servers that the file does not name. Files that it names are read now.
+ *
+ * @throws {ClientConfigError} @throws {CredentialError}
+ */
+export function userCredentials(config: ClientConfig, user: UserEntry, o: ConnectionOptions): Credentials {
+  if (user.exec !== undefined) user.member.at('exec').fail('is not supported here');
+  if (user.authProvider !== undefined) user.member.at('auth-provider').fail('is not supported here');
+  return credentialsOf({ config, user, o });
+}
+
 function serverOf(cluster: ClusterEntry): URL {
   const member = cluster.member.at('server');
   const text = member.required();
@@ -98,8 +109,10 @@ function trustOf(config: ClientConfig, cluster: ClusterEntry): ServerTrust {
 /** Dependencies of the kinds of credentials. */
 interface Scene {
   readonly config: ClientConfig;
-  readonly cluster: ClusterEntry;
-  readonly userName: string;
+  /** The server; undefined where the file does not name it. */
+  readonly cluster?: ClusterEntry;
+  /** Of the entry in the file. */
+  readonly userName?: string;
   readonly user: UserEntry;
   readonly o: ConnectionOptions;
 }
@@ -142,11 +155,11 @@ function openBasic({ user }: Scene): Credentials {
 
 function openExec({ config, cluster, user, o }: Scene): Credentials {
   const { exec } = user;
-  if (exec === undefined) return user.member.at('exec').fail('is required');
+  if (exec === undefined || cluster === undefined) return user.member.at('exec').fail('is required');
   return new ExecCredentials(execPlugin({ config, cluster, exec, ...o }));
 }
 
-function openProvider({ config, userName, user, o }: Scene): Credentials {
+function openProvider({ config, userName = '', user, o }: Scene): Credentials {
   const { authProvider: provider } = user;
   if (provider === undefined) return user.member.at('auth-provider').fail('is required');
   return new OidcCredentials({ ...oidcProvider({ config, userName, provider }), warn: o.warn });

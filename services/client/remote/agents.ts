@@ -41,6 +41,11 @@ export class Agents {
     return this.#current.agent;
   }
 
+  /** No more is asked here: connections end with what is under way on them. */
+  retire(): void {
+    if (this.#current !== undefined) retire(this.#current.agent);
+  }
+
   /** What is under way on older connections is for who asked to end. */
   close(): void {
     this.#current?.agent.destroy();

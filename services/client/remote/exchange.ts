@@ -13,6 +13,10 @@ export interface Exchange {
   readonly agent: Agent;
   /** The longest answer. */
   readonly maxBytes: number;
+  /** Begins errors, where the URL is not the name that people know. */
+  readonly what?: string;
+  /** Longest time until a new connection stands. @default As long as the request may take. */
+  readonly connectMs?: number;
 }
 
 export interface Exchanged {
@@ -42,6 +46,8 @@ export async function exchange(e: Exchange, signal: AbortSignal): Promise<Exchan
   }
 }
 
+const about = (e: Exchange): string => e.what ?? shown(e);
+
 /** The other side had closed the connection when the request was written, so it has not been looked at. */
 class ClosedMeanwhile extends Error {
   readonly error: RemoteError;
@@ -68,7 +74,17 @@ function once(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
       isAnswered = true;
       collect(e, req, res, resolve);
     });
+    if (e.connectMs !== undefined) limitConnecting(e, req, e.connectMs);
     req.end(e.body);
+  });
+}
+
+function limitConnecting(e: Exchange, req: ClientRequest, ms: number): void {
+  req.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const late = (): unknown => req.destroy(new RemoteError(`${about(e)}: no connection within ${ms} ms`));
+    const timer = setTimeout(late, ms);
+    for (const end of ['secureConnect', 'close'] as const) socket.once(end, () => clearTimeout(timer));
   });
 }
 
@@ -77,7 +93,7 @@ const STALE = new Set(['ECONNRESET', 'EPIPE']);
 
 function failed(e: Exchange, err: Error, isStale: boolean): Error {
   if (err instanceof RemoteError) return err;
-  const error = connectionError(shown(e), err);
+  const error = connectionError(about(e), err);
   return isStale ? new ClosedMeanwhile(error) : error;
 }
 
@@ -90,7 +106,7 @@ function collect(e: Exchange, req: ClientRequest, res: IncomingMessage, done: (a
     length += piece.length;
     if (length <= e.maxBytes) return;
     const why = `the answer is longer than ${e.maxBytes} bytes`;
-    res.destroy(new RemoteError(`${shown(e)}: ${why}`, { failure: 'answer' }));
+    res.destroy(new RemoteError(`${about(e)}: ${why}`, { failure: 'answer' }));
   });
   res.on('error', (err) => req.emit('error', err));
   res.on('end', () => done({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(pieces) }));

@@ -155,6 +155,8 @@ export const WORDS = {
     truncated: 'audit.platform.io/truncated',
     mutationWebhookPrefix: 'mutation.webhook.admission.platform.io/',
     patchWebhookPrefix: 'patch.webhook.admission.platform.io/',
+    failedOpenMutatingWebhookPrefix: 'failed-open.mutation.webhook.admission.platform.io/',
+    failedOpenValidatingWebhookPrefix: 'failed-open.validating.webhook.admission.platform.io/',
   },
   /** Keys of the extra attributes of a service account's user. */
   userExtra: {

@@ -11,12 +11,12 @@ import { ResourceTable, type ServedResource } from '../resources.js';
 import { strategies } from '../strategies/table.js';
 
 export const words = vocabulary('platform');
-const catalog = loadCatalog(words);
+export const catalog = loadCatalog(words);
 const addresses = new ServiceAddresses({
   ranges: parseAddressRanges('range', ['10.96.0.0/24']),
   nodePorts: parsePortRange('ports', '30000-30100'),
 });
-const table = new ResourceTable({
+export const resources = new ResourceTable({
   catalog,
   convert: converter(catalog, words).convert,
   defaulter: new Defaulter(words),
@@ -38,7 +38,7 @@ export function servedAs(group: string, version: string, resource: string): Serv
   const declaration = catalog.resources.find(
     (r) => r.group === group && r.version === version && r.resource === resource,
   );
-  const served = declaration === undefined ? undefined : table.served(declaration);
+  const served = declaration === undefined ? undefined : resources.served(declaration);
   if (served === undefined) throw new Error(`No declaration of ${group}/${version} ${resource}`);
   return served;
 }

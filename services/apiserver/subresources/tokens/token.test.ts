@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createMetrics } from '../../metrics/metrics.js';
 import { AdmissionChain } from '../../admission/chain.js';
 import { ObjectScene } from '../../authentication/service-accounts/testing/scene.js';
 import { ISSUER, WORDS } from '../../authentication/service-accounts/testing/tokens.js';
@@ -38,7 +39,7 @@ describe('accountToken()', () => {
     const usual = { issuer: ISSUER, audiences: OWN, maxSeconds: 0, extends: true };
     return {
       ...scene.core,
-      admission: new AdmissionChain([]),
+      admission: new AdmissionChain(new Map(), createMetrics().admission),
       bodies: { parsed: () => Promise.resolve({ spec }) },
       tokens: { ...usual, signer: { sign }, ...o },
     } as unknown as OperationDeps;

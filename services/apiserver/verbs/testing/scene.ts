@@ -128,14 +128,13 @@ export class VerbScene {
     const { core } = this;
     const app = new Koa<RequestState>();
     app.silent = true;
-    const admission = new AdmissionChain([
-      {
-        operations: ['CREATE', 'UPDATE', 'DELETE'],
-        mutate: (request, phase) => this.plugin.mutate(request, phase),
-        validate: (request) => this.plugin.validate(request),
-      },
-      ...plugins,
-    ]);
+    const plugin: AdmissionPlugin = {
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+      mutate: (request, phase) => this.plugin.mutate(request, phase),
+      validate: (request) => this.plugin.validate(request),
+    };
+    const chained = [plugin, ...plugins].map((it, i): [string, AdmissionPlugin] => [String(i), it]);
+    const admission = new AdmissionChain(new Map(chained), createMetrics().admission);
     const deps: VerbDeps = {
       ...core,
       admission,

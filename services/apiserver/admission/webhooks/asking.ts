@@ -1,0 +1,129 @@
+import { badRequest } from '../../../machinery/meta/status.js';
+import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
+import { shortened } from '../../webhook-reviews/members.js';
+import { RemoteError } from '../../../client/remote/remote-service.js';
+import type { AdmissionMetrics, WebhookCall, WebhookStep } from '../../metrics/admission-metrics.js';
+import type { AdmissionRequest } from '../plugin.js';
+import { readAnswer, type Answer } from './answer.js';
+import type { Caller, Callers } from './callers.js';
+import { CallError, callFailed, UNREACHABLE, WebhookDenial } from './errors.js';
+import type { Invocation } from './matching.js';
+import { reviewVersion, type ReviewWriter } from './review.js';
+
+export interface AskingDeps {
+  readonly callers: Callers;
+  readonly metrics: Pick<AdmissionMetrics, 'called'>;
+}
+
+/** One question to one webhook. */
+export interface Question {
+  readonly request: AdmissionRequest;
+  readonly invocation: Invocation;
+  readonly reviews: ReviewWriter;
+  readonly step: WebhookStep;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+  /** Takes what the webhook allows. @throws {StatusError} When that cannot be taken. */
+  readonly take: (answer: Answer) => void;
+  /** Tells the audit that the webhook has failed and is ignored. */
+  readonly onFailedOpen: () => void;
+}
+
+/**
+ * Asks a webhook whether a request may go on, and does what its failure policy says when it does not answer.
+ *
+ * @throws {StatusError} BadRequest or the webhook's own when it denies; InternalError when it fails. @throws `signal.reason`
+ */
+export async function askWebhook(d: AskingDeps, question: Question): Promise<void> {
+  const { request, invocation, step, signal } = question;
+  const { name, failsOpen } = invocation.webhook;
+  const started = performance.now();
+  const ended = (how: Pick<WebhookCall, 'code' | 'rejected' | 'failedOpen'>): void =>
+    d.metrics.called({
+      name,
+      step,
+      operation: request.operation,
+      seconds: (performance.now() - started) / 1000,
+      ...how,
+    });
+  try {
+    const answer = await call(d, question);
+    signal.throwIfAborted(); // nothing is told to a client that has its answer
+    tell(request, name, answer);
+    if (!answer.allowed) throw new WebhookDenial(name, answer.denial);
+    question.take(answer);
+    ended({ code: 200, rejected: undefined, failedOpen: false });
+  } catch (err) {
+    if (signal.aborted) throw signal.reason;
+    const isIgnored = failsOpen && err instanceof CallError;
+    ended({ code: codeOf(err), rejected: isIgnored ? undefined : causeOf(err), failedOpen: isIgnored });
+    if (!(err instanceof CallError)) throw err;
+    if (!isIgnored) throw callFailed(name, err);
+    question.onFailedOpen();
+  }
+}
+
+const causeOf = (err: unknown): NonNullable<WebhookCall['rejected']> => {
+  if (err instanceof WebhookDenial) return 'no_error';
+  return err instanceof CallError ? 'calling_webhook_error' : 'apiserver_internal_error';
+};
+
+function codeOf(err: unknown): number {
+  if (err instanceof WebhookDenial) return err.given;
+  return err instanceof CallError ? err.code : 0;
+}
+
+/** @throws {CallError} @throws {StatusError} for a dry run that the webhook cannot be told of */
+async function call(
+  { callers }: AskingDeps,
+  { request, invocation, reviews, step, signal }: Question,
+): Promise<Answer> {
+  const { webhook, as } = invocation;
+  if (request.dryRun && !webhook.hasNoSideEffects) {
+    throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
+  }
+  const version = reviewVersion(webhook.reviewVersions);
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw new CallError(`could not create admission objects: ${why}`, UNREACHABLE);
+  }
+  const caller = callers.of(webhook);
+  const review = reviews.write(version, as);
+  try {
+    const body = await post(caller, review.body, signal);
+    return readAnswer(body, review, { name: webhook.name, mutates: step === 'admit' });
+  } catch (err) {
+    if (err instanceof CallError) caller.outages.failed(err);
+    throw err;
+  }
+}
+
+/** @throws {CallError} */
+async function post({ service, shown }: Caller, review: Buffer, signal: AbortSignal): Promise<unknown> {
+  try {
+    const { status, body } = await service.post(review, signal);
+    if (status < 400) return body;
+    throw new CallError(`failed to call webhook: ${messageOf(body) || statusWords(status)}`, status);
+  } catch (err) {
+    if (!(err instanceof RemoteError)) throw err;
+    const why = err.failure === 'timeout' ? `${shown}: context deadline exceeded` : err.message;
+    throw new CallError(`failed to call webhook: ${why}`, UNREACHABLE, { cause: err });
+  }
+}
+
+/** Of a Status; other texts are not passed on. */
+function messageOf(body: unknown): string {
+  const message = isJsonObject(body) && getOwn(body, 'kind') === 'Status' ? getOwn(body, 'message') : '';
+  return typeof message === 'string' ? shortened(message) : '';
+}
+
+function statusWords(status: number): string {
+  if (status === 404) return 'the server could not find the requested resource';
+  if (status >= 500) return `an error on the server (${status}) has prevented the request from succeeding`;
+  return `the server rejected our request (${status})`;
+}
+
+function tell(request: AdmissionRequest, webhook: string, { warnings, auditAnnotations }: Answer): void {
+  for (const text of warnings) if (text !== '') request.warn(text);
+  for (const [key, value] of auditAnnotations) request.annotate(`${webhook}/${key}`, value);
+}

@@ -1,0 +1,126 @@
+import type { ApiObject } from '../../../machinery/meta/object.js';
+import type { AdmissionPlugin, AdmissionRequest, MutatingPhase } from '../plugin.js';
+import type { Answer } from './answer.js';
+import { askWebhook } from './asking.js';
+import type { CompiledWebhook } from './compiled.js';
+import type { Invocation } from './matching.js';
+import { openWebhooks, type WebhookPluginDeps, type Webhooks } from './open.js';
+import { patchObject } from './patching.js';
+import { ReviewWriter } from './review.js';
+import { isSelected } from './selecting.js';
+
+const NAME = 'MutatingAdmissionWebhook';
+
+/** Calls mutating webhooks, one after the other (spec 2, 4.4 and 4.5). @throws {Error} for files that cannot be used */
+export function mutatingWebhooks(d: WebhookPluginDeps): AdmissionPlugin {
+  return new MutatingWebhooks(d, openWebhooks(d, 'mutatingwebhookconfigurations', d.configuration.get(NAME)));
+}
+
+/** What is remembered of a request between the two rounds. */
+class Rounds {
+  /** Webhooks that want to see later changes, and have seen the object. */
+  #seen = new Set<string>();
+  readonly #due = new Set<string>();
+  #left: string | undefined;
+
+  /** Others have changed the object: all that have seen it, and want to, see it again. */
+  changed(): void {
+    for (const id of this.#seen) this.#due.add(id);
+    this.#seen = new Set();
+  }
+
+  saw({ id, isReinvoked }: CompiledWebhook): void {
+    if (isReinvoked) this.#seen.add(id);
+  }
+
+  isDue({ id }: CompiledWebhook): boolean {
+    return this.#due.has(id);
+  }
+
+  /** The end of a round. */
+  leave(object: ApiObject | undefined): void {
+    this.#left = this.#seen.size === 0 ? undefined : JSON.stringify(object);
+  }
+
+  /** The beginning of the next one: plugins may have changed the object meanwhile. */
+  comeBack(object: ApiObject | undefined): void {
+    if (this.#left !== undefined && this.#left !== JSON.stringify(object)) this.changed();
+  }
+}
+
+class MutatingWebhooks implements AdmissionPlugin {
+  readonly operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
+  readonly #d: WebhookPluginDeps;
+  readonly #webhooks: Webhooks;
+  readonly #rounds = new WeakMap<AdmissionRequest, Rounds>();
+
+  constructor(d: WebhookPluginDeps, webhooks: Webhooks) {
+    this.#d = d;
+    this.#webhooks = webhooks;
+  }
+
+  mutate(request: AdmissionRequest, phase: MutatingPhase): Promise<void> | undefined {
+    const invocations = this.#webhooks.matches().of(request);
+    return invocations.length === 0 ? undefined : this.#callAll(request, invocations, phase);
+  }
+
+  close(): void {
+    this.#webhooks.callers.close();
+  }
+
+  async #callAll(request: AdmissionRequest, invocations: readonly Invocation[], phase: MutatingPhase): Promise<void> {
+    const rounds = this.#roundsOf(request);
+    if (phase.isReinvocation) rounds.comeBack(request.object);
+    for (const invocation of invocations) {
+      const { webhook } = invocation;
+      if (phase.isReinvocation && !rounds.isDue(webhook)) continue;
+      if (!(await isSelected(this.#d.objects, webhook, request))) continue;
+      if (await this.#call(request, invocation, phase.isReinvocation ? 1 : 0)) {
+        rounds.changed();
+        phase.reinvoke();
+      }
+      rounds.saw(webhook);
+    }
+    rounds.leave(request.object);
+  }
+
+  /** @returns Whether the object has changed. */
+  async #call(request: AdmissionRequest, invocation: Invocation, round: number): Promise<boolean> {
+    const { auditAnnotations } = this.#d.vocabulary;
+    const { configuration, name: webhook, position } = invocation.webhook;
+    const place = `round_${round}_index_${position}`;
+    let mutated = false;
+    const take = ({ patch }: Answer): void => {
+      if (patch === undefined) return;
+      const { operations, changed } = patchObject(this.#d, request, invocation.as, patch);
+      mutated = changed;
+      if (operations.length === 0) return;
+      const told = JSON.stringify({ configuration, webhook, patch: operations, patchType: 'JSONPatch' });
+      request.annotate(`${auditAnnotations.patchWebhookPrefix}${place}`, told, 'Request');
+    };
+    try {
+      await askWebhook(
+        { ...this.#d, callers: this.#webhooks.callers },
+        {
+          request,
+          invocation,
+          reviews: new ReviewWriter(this.#d, request),
+          step: 'admit',
+          signal: request.signal,
+          take,
+          onFailedOpen: () => request.annotate(`${auditAnnotations.failedOpenMutatingWebhookPrefix}${place}`, webhook),
+        },
+      );
+    } finally {
+      const told = JSON.stringify({ configuration, webhook, mutated });
+      request.annotate(`${auditAnnotations.mutationWebhookPrefix}${place}`, told);
+    }
+    return mutated;
+  }
+
+  #roundsOf(request: AdmissionRequest): Rounds {
+    let rounds = this.#rounds.get(request);
+    if (rounds === undefined) this.#rounds.set(request, (rounds = new Rounds()));
+    return rounds;
+  }
+}

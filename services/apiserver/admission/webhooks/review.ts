@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { apiVersionOf, type ApiObject, type JsonObject } from '../../../machinery/meta/object.js';
+import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
+import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import type { ResourceTable } from '../../registry/resources.js';
+import type { AdmissionRequest, GroupVersionKind } from '../plugin.js';
+import { kindOf } from './matching.js';
+import { isNamespace } from './selecting.js';
+
+/** Versions of reviews that this server knows (spec 2, 4.5). */
+const REVIEW_VERSIONS: ReadonlySet<string> = new Set(['v1', 'v1beta1']);
+
+/** The first one of these that this server knows. */
+export const reviewVersion = (accepted: readonly string[]): string | undefined =>
+  accepted.find((version) => REVIEW_VERSIONS.has(version));
+
+/** A review as it is sent. */
+export interface Review {
+  readonly uid: string;
+  /** Of the review, e.g. `admission.<domain>/v1`. */
+  readonly apiVersion: string;
+  readonly body: Buffer;
+}
+
+export interface ReviewDeps {
+  readonly vocabulary: Pick<Vocabulary, 'groups' | 'metaGroup'>;
+  readonly resources: Pick<ResourceTable, 'served'>;
+}
+
+/** The object of a request in a version that a webhook knows. */
+export function shownAs(
+  { resources }: Pick<ReviewDeps, 'resources'>,
+  { kind, resource }: Pick<AdmissionRequest, 'kind' | 'resource'>,
+  as: ResourceDeclaration,
+  object: ApiObject,
+): ApiObject {
+  if (kind.kind !== resource.kind) return object; // of a sub-resource: as it is sent
+  return resources.served(as)?.fromStorage(object) ?? object;
+}
+
+/** Writes reviews of one state of a request: what several webhooks are sent is written once. */
+export class ReviewWriter {
+  readonly #d: ReviewDeps;
+  readonly #request: AdmissionRequest;
+  readonly #states = new Map<ResourceDeclaration, string>();
+  #rest: string | undefined;
+
+  constructor(d: ReviewDeps, request: AdmissionRequest) {
+    this.#d = d;
+    this.#request = request;
+  }
+
+  /** @param version Of the review. */
+  write(version: string, as: ResourceDeclaration): Review {
+    const uid = randomUUID();
+    const apiVersion = `${this.#d.vocabulary.groups.admission}/${version}`;
+    const head = JSON.stringify({ kind: 'AdmissionReview', apiVersion });
+    const about = JSON.stringify({ uid, ...this.#about(as) });
+    const text = `${head.slice(0, -1)},"request":${about.slice(0, -1)},${this.#stateOf(as)},${this.#others()}}}`;
+    return { uid, apiVersion, body: Buffer.from(text) };
+  }
+
+  #about(as: ResourceDeclaration): object {
+    const { resource, subresource, kind, namespace, name, operation, user } = this.#request;
+    const within = isNamespace(this.#request) ? name : namespace;
+    const { group, version, kind: requestKind } = kind;
+    return {
+      kind:
+        as === resource ? ({ group, version, kind: requestKind } satisfies GroupVersionKind) : kindOf(as, subresource),
+      resource: nameOf(as),
+      ...(subresource === '' ? {} : { subResource: subresource }),
+      requestKind: { group, version, kind: requestKind },
+      requestResource: nameOf(resource),
+      ...(subresource === '' ? {} : { requestSubResource: subresource }),
+      ...(name === '' ? {} : { name }),
+      ...(within === '' ? {} : { namespace: within }),
+      operation,
+      userInfo: userInfo(user),
+    };
+  }
+
+  /** Both states, as members of a review. */
+  #stateOf(as: ResourceDeclaration): string {
+    let text = this.#states.get(as);
+    if (text === undefined) {
+      const { object, oldObject } = this.#request;
+      text = `"object":${this.#shown(as, object)},"oldObject":${this.#shown(as, oldObject)}`;
+      this.#states.set(as, text);
+    }
+    return text;
+  }
+
+  #shown(as: ResourceDeclaration, object: ApiObject | undefined): string {
+    if (object === undefined) return 'null';
+    const shown = shownAs(this.#d, this.#request, as, object);
+    if (this.#request.operation !== 'CONNECT') return JSON.stringify(shown);
+    const { metadata, ...options } = shown; // options of connections have none
+    return JSON.stringify(options);
+  }
+
+  #others(): string {
+    return (this.#rest ??= this.#writeOthers());
+  }
+
+  #writeOthers(): string {
+    const { dryRun, options } = this.#request;
+    return JSON.stringify({ dryRun, options: options === undefined ? null : this.#options(options) }).slice(1, -1);
+  }
+
+  #options({ kind, apiVersion, ...options }: JsonObject): object {
+    return { kind, apiVersion: apiVersionOf({ group: this.#d.vocabulary.metaGroup, version: 'v1' }), ...options };
+  }
+}
+
+const nameOf = ({ group, version, resource }: ResourceDeclaration): object => ({ group, version, resource });
+
+function userInfo({ name, uid, groups, extra }: AdmissionRequest['user']): object {
+  return {
+    username: name,
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
