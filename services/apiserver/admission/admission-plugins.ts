@@ -26,6 +26,7 @@ import { extendedResourceToleration } from './plugins/extended-resource-tolerati
 import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js';
 import { limitRanger } from './plugins/limit-ranger/plugin.js';
 import { podNodeSelector } from './plugins/pod-node-selector.js';
+import { podSecurity } from './plugins/pod-security/plugin.js';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.js';
 import { priority } from './plugins/priority.js';
 import { runtimeClass } from './plugins/runtime-class.js';
@@ -86,6 +87,7 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
     open: (_, d) => nodeRestriction({ ...d, present: (...which) => newest(d, ...which) }),
   },
   { name: 'AlwaysPullImages', byDefault: false, open: () => alwaysPullImages },
+  { name: 'PodSecurity', byDefault: true, open: (_, d) => podSecurity(d) },
   { name: 'PodNodeSelector', byDefault: false, open: (_, d) => podNodeSelector(d) },
   { name: 'Priority', byDefault: true, open: (_, d) => priority(d) },
   {

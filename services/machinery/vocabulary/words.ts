@@ -104,6 +104,14 @@ export const WORDS = {
     skipMirror: 'endpointslice.platform.io/skip-mirror',
     apiServiceAutomanaged: 'platform-aggregator.platform.io/automanaged',
   },
+  podSecurity: {
+    /** Of the labels of namespaces that name a standard, and of audit annotations. */
+    prefix: 'pod-security.platform.io/',
+    configurationGroup: 'pod-security.admission.config.platform.io',
+    appArmor: 'container.apparmor.security.beta.platform.io/',
+    seccompOfPod: 'seccomp.security.alpha.platform.io/pod',
+    seccompOfContainer: 'container.seccomp.security.alpha.platform.io/',
+  },
   taints: {
     notReady: 'node.platform.io/not-ready',
     unreachable: 'node.platform.io/unreachable',
