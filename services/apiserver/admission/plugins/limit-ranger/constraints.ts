@@ -63,8 +63,12 @@ function boundProblems(item: LimitRangeItem, bound: keyof typeof BOUNDS, usage: 
     if ((needs === 'request' ? request : limit) === undefined) return [`${label}.  No ${needs} is specified`];
     const isBeyond = (amount: string | undefined): amount is string =>
       amount !== undefined && compareQuantities(amount, quantity) * sign > 0;
-    if (isBeyond(limit)) return [`${label}, but ${limitWord} is ${limit}`];
-    return isBeyond(request) ? [`${label}, but request is ${request}`] : [];
+    const beyond = [
+      isBeyond(request) ? `request is ${request}` : '',
+      isBeyond(limit) ? `${limitWord} is ${limit}` : '',
+    ];
+    const [first] = (bound === 'min' ? beyond : beyond.reverse()).filter((what) => what !== '');
+    return first === undefined ? [] : [`${label}, but ${first}`];
   });
 }
 

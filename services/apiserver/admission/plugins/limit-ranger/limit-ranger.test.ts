@@ -102,7 +102,7 @@ describe('limitRanger()', () => {
       'too little',
       [CONTAINER],
       { containers: [container('c', { cpu: '50m', memory: '50Mi' }, { cpu: '60m', memory: '100Mi' })] },
-      '[minimum cpu usage per Container is 100m, but limit is 60m, minimum memory usage per Container is 100Mi, but request is 50Mi]',
+      '[minimum cpu usage per Container is 100m, but request is 50m, minimum memory usage per Container is 100Mi, but request is 50Mi]',
     ],
     [
       'too much',

@@ -241,7 +241,7 @@ describe('podSecurity()', () => {
       ],
     ] as const) {
       // prettier-ignore
-      it(`${what}`, async () => {
+      it(what, async () => {
         const outcome = await write(namespace(next), namespace(old), { pods });
         assert.deepEqual([outcome.why, outcome.request.warnings], ['', expected]);
       });

@@ -1,4 +1,5 @@
 import { rest } from '../../../../machinery/loop/repeat.js';
+import type { ApiObject } from '../../../../machinery/meta/object.js';
 import type { ServiceAccount } from '../../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { isMirror, namedBy } from '../../../authorization/node/references.js';
@@ -78,7 +79,7 @@ const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'
 
 async function adorn(shared: Shared, request: AdmissionRequest): Promise<void> {
   const { object } = request;
-  if (object === undefined || isMirror(object, shared.mirrorPod)) return;
+  if (object === undefined || isGoodMirror(shared, request, object)) return;
   const spec = specOf(object);
   if ((spec.serviceAccountName ?? '') === '') spec.serviceAccountName = DEFAULT_ACCOUNT;
   spec.serviceAccount = spec.serviceAccountName ?? ''; // the older name of the same
@@ -94,11 +95,7 @@ async function check(shared: Shared, request: AdmissionRequest): Promise<void> {
   if (object === undefined) return;
   const spec = specOf(object);
   const isNew = isCreation(request);
-  if (isMirror(object, shared.mirrorPod)) {
-    const why = isNew ? mirrorNames(object, spec) : '';
-    if (why !== '') throw refused(request, `a mirror pod may not ${why}`);
-    return;
-  }
+  if (isNew && isGoodMirror(shared, request, object)) return;
   if ((spec.serviceAccountName ?? '') === '') {
     throw refused(request, `no service account specified for pod ${namespace}/${name}`);
   }
@@ -107,6 +104,14 @@ async function check(shared: Shared, request: AdmissionRequest): Promise<void> {
   const problem = (isNew ? unmountable : unmountableEphemeral)(spec, account.mountable);
   if (problem === '') return;
   throw refused(request, problem.replace('%s', `because service account ${account.name}`));
+}
+
+/** Whether a new pod is a mirror pod. @throws {StatusError} Forbidden, for one that names what it may not */
+function isGoodMirror({ mirrorPod }: Shared, request: AdmissionRequest, object: ApiObject): boolean {
+  if (!isMirror(object, mirrorPod)) return false;
+  const why = mirrorNames(object, specOf(object));
+  if (why !== '') throw refused(request, `a mirror pod may not ${why}`);
+  return true;
 }
 
 /** A mirror pod is made by the agent of a node: it would give its node the right to read what it names. */

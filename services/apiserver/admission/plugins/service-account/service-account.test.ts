@@ -204,6 +204,14 @@ describe('serviceAccount()', () => {
     });
   }
 
+  it('refuses a mirror pod before it is validated, and what others have made of one', async () => {
+    const plugin = serviceAccount({ vocabulary: vocabulary('platform'), objects: there() });
+    const naming = pod({ serviceAccountName: 'default' }, MIRROR);
+    for (const phase of [{ validate: () => undefined }, { mutate: () => undefined }]) {
+      assert.match((await ask({ ...plugin, ...phase }, naming)).why, /may not reference service accounts$/);
+    }
+  });
+
   it('leaves mirror pods as they are', async () => {
     const { why, spec } = await admit(pod({}, MIRROR), {}, { objects: new ObjectsThere() });
     assert.deepEqual([why, spec], ['', { containers: [{ name: 'c', image: 'i' }] }]);
