@@ -21,12 +21,14 @@ export interface KubectlSuite {
   readonly store: 'embedded' | 'etcd';
   /** More flags of the server. */
   readonly flags?: readonly string[];
+  /** Pods need service accounts, as they do by default. */
+  readonly accounts?: true;
 }
 
 /** Defines tests of kubectl against one server, which is started once for all of them. */
 export function withKubectl(
   title: string,
-  { vocabulary, store, flags = [] }: KubectlSuite,
+  { vocabulary, store, flags = [], accounts }: KubectlSuite,
   define: (kubectl: () => Kubectl) => void,
 ): void {
   describe(`kubectl ${Kubectl.version() ?? '(none)'} ${title} on --vocabulary=${vocabulary} --store=${store}`, function () {
@@ -41,6 +43,7 @@ export function withKubectl(
         vocabulary,
         store,
         args: flags,
+        ...(accounts && { accounts }),
         ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }),
       });
       kubectl = new Kubectl(server.kubeconfig);
