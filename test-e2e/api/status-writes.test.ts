@@ -97,8 +97,12 @@ function writesOf(r: ResourceDeclaration, server: Server): void {
     assert.ok(!owned.includes('f:spec'), JSON.stringify(ownersIn(after)));
     assert.equal(owned.includes('f:metadata'), left.length < ALL.length, JSON.stringify(ownersIn(after)));
   };
-  /** Of maps, what the server or a patch keeps beside what was written. */
+  /** Of maps and finalizers, what the server or a patch keeps beside what was written. */
   const merged = (before: unknown, after: Document, member: Member): unknown => {
+    if (member === 'finalizers') {
+      const kept = ((before ?? []) as readonly string[]).filter((one) => after.metadata.finalizers?.includes(one));
+      return [...kept, ...WRITTEN.finalizers];
+    }
     const isMap = member === 'labels' || member === 'annotations';
     const kept = Object.entries(isMap ? ((before ?? {})) : {}).filter(([key]) => key in (after.metadata[member] as object)); // prettier-ignore
     return isMap ? { ...Object.fromEntries(kept), ...WRITTEN[member] } : WRITTEN[member];

@@ -9,8 +9,12 @@ import type { AccessIndex } from '../authorization/rbac/access-index.js';
 import { ADMISSION_FLAGS, ADMISSION_PLUGIN_NAMES } from '../options/admission.js';
 import type { AdmissionMetrics } from '../metrics/admission-metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
+import { makeMissing } from '../registry/bootstrap.js';
+import type { FieldOwnership } from '../registry/field-ownership.js';
+import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { Reader } from '../registry/reader.js';
 import { declaredResource, type ResourceTable } from '../registry/resources.js';
+import type { Writer } from '../registry/writer.js';
 import type { UserInfo } from '../request/request.js';
 import { AdmissionChain } from './chain.js';
 import { readAdmissionConfiguration } from './configuration-file.js';
@@ -18,7 +22,6 @@ import type { PluginDocument } from './configuration.js';
 import type { AdmissionObjects } from './objects.js';
 import type { AdmissionPlugin } from './plugin.js';
 import { rbacEscalation } from './plugins/escalation.js';
-import { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
 import { alwaysPullImages } from './plugins/always-pull-images.js';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js';
 import { denyEscalatingExec, denyExecOnPrivileged } from './plugins/deny-exec.js';
@@ -36,6 +39,21 @@ import { mutatingWebhooks } from './webhooks/mutating.js';
 import { validatingWebhooks } from './webhooks/validating.js';
 import { nodeRestriction } from './plugins/node-restriction/plugin.js';
 import { limitedResources } from './plugins/resource-quota/limited.js';
+import { alwaysAdmit, alwaysDeny } from './plugins/always.js';
+import { certificateApproval } from './plugins/certificates/approval.js';
+import { certificateSigning } from './plugins/certificates/signing.js';
+import { certificateSubjectRestriction } from './plugins/certificates/subject-restriction.js';
+import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js';
+import { eventRateLimit } from './plugins/event-rate-limit.js';
+import { denyServiceExternalIPs } from './plugins/external-ips.js';
+import { namespaceAutoProvision } from './plugins/namespaces/auto-provision.js';
+import { namespaceExists } from './plugins/namespaces/exists.js';
+import { namespaceLifecycle } from './plugins/namespaces/lifecycle.js';
+import { ownerReferencesPermissionEnforcement } from './plugins/owner-references.js';
+import { persistentVolumeClaimResize } from './plugins/storage/claim-resize.js';
+import { storageObjectInUseProtection } from './plugins/storage/in-use-protection.js';
+import { persistentVolumeLabel } from './plugins/storage/volume-label.js';
+import { taintNodesByCondition } from './plugins/taint-nodes.js';
 import { resourceQuota } from './plugins/resource-quota/plugin.js';
 
 /** Sources that plugins may read. */
@@ -53,6 +71,10 @@ export interface AdmissionDeps {
   /** With the watch caches. */
   readonly resources: ResourceTable;
   readonly reader: Reader;
+  readonly writer: Writer;
+  readonly ownership: FieldOwnership;
+  /** What is served, which changes. */
+  readonly live: LiveCatalog;
   /** Who has which roles; undefined where roles decide nothing. */
   readonly access: AccessIndex | undefined;
   /** Asks all authorizers. */
@@ -68,11 +90,19 @@ export interface AdmissionEntry extends Plugin<Options, AdmissionDeps, Admission
   readonly deprecated?: string;
 }
 
+const NO_CLOUD = 'provisioners label what they make';
 const NO_EXEC = 'use roles or PodSecurity to say who may run what';
 
 /** Plugins in the order in which they see a request; those that change objects before those that look at the outcome. */
 export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
+  {
+    name: 'NamespaceAutoProvision',
+    byDefault: false,
+    open: (_, d) =>
+      namespaceAutoProvision({ ...d, makeNamespace: (name) => makeMissing(d, '', 'namespaces', name, {}) }),
+  },
   { name: 'NamespaceLifecycle', byDefault: true, open: (_, d) => namespaceLifecycle(d) },
+  { name: 'NamespaceExists', byDefault: false, open: (_, d) => namespaceExists(d) },
   { name: 'SecurityContextDeny', byDefault: false, open: () => securityContextDeny },
   {
     name: 'LimitPodHardAntiAffinityTopology',
@@ -86,6 +116,7 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
     byDefault: ({ authorizationMode }) => authorizationMode.includes('Node'),
     open: (_, d) => nodeRestriction({ ...d, present: (...which) => newest(d, ...which) }),
   },
+  { name: 'TaintNodesByCondition', byDefault: true, open: (_, d) => taintNodesByCondition(d) },
   { name: 'AlwaysPullImages', byDefault: false, open: () => alwaysPullImages },
   { name: 'PodSecurity', byDefault: true, open: (_, d) => podSecurity(d) },
   { name: 'PodNodeSelector', byDefault: false, open: (_, d) => podNodeSelector(d) },
@@ -97,11 +128,30 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   },
   { name: 'PodTolerationRestriction', byDefault: false, open: (_, d) => podTolerationRestriction(d) },
   {
+    name: 'EventRateLimit',
+    byDefault: false,
+    open: (_, d) => eventRateLimit({ ...d, document: d.configuration.get('EventRateLimit') }),
+  },
+  {
     name: 'ExtendedResourceToleration',
     byDefault: false,
     open: (_, { vocabulary }) => extendedResourceToleration(vocabulary),
   },
+  { name: 'PersistentVolumeLabel', byDefault: false, deprecated: NO_CLOUD, open: (_, d) => persistentVolumeLabel(d) },
+  { name: 'DefaultStorageClass', byDefault: true, open: (_, d) => defaultStorageClass(d) },
+  { name: 'StorageObjectInUseProtection', byDefault: true, open: (_, d) => storageObjectInUseProtection(d) },
+  {
+    name: 'OwnerReferencesPermissionEnforcement',
+    byDefault: false,
+    open: (_, { live, decide }) => ownerReferencesPermissionEnforcement({ decide, served: () => live.current.api }),
+  },
+  { name: 'PersistentVolumeClaimResize', byDefault: true, open: (_, d) => persistentVolumeClaimResize(d) },
   { name: 'RuntimeClass', byDefault: true, open: (_, d) => runtimeClass(d) },
+  { name: 'CertificateApproval', byDefault: true, open: (_, d) => certificateApproval(d) },
+  { name: 'CertificateSigning', byDefault: true, open: (_, d) => certificateSigning(d) },
+  { name: 'CertificateSubjectRestriction', byDefault: true, open: (_, d) => certificateSubjectRestriction(d) },
+  { name: 'DefaultIngressClass', byDefault: true, open: (_, d) => defaultIngressClass(d) },
+  { name: 'DenyServiceExternalIPs', byDefault: false, open: denyServiceExternalIPs },
   { name: 'DenyEscalatingExec', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyEscalatingExec(d) },
   { name: 'DenyExecOnPrivileged', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyExecOnPrivileged(d) },
   { name: 'MutatingAdmissionWebhook', byDefault: true, open: (_, d) => mutatingWebhooks(d) },
@@ -112,6 +162,8 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
     open: (_, d) =>
       resourceQuota({ ...d, limited: limitedResources(d.configuration.get('ResourceQuota'), d.vocabulary) }),
   },
+  { name: 'AlwaysAdmit', byDefault: false, deprecated: 'it does nothing', open: alwaysAdmit },
+  { name: 'AlwaysDeny', byDefault: false, deprecated: 'nothing can be written with it', open: alwaysDeny },
   {
     name: 'RBACEscalation',
     open: (_, { access, vocabulary, decide, reader }) =>

@@ -4,7 +4,7 @@ import { NO_REVISION, type KeyValueStore } from '../../storage/store.js';
 import { THE_SERVER } from '../request/users.js';
 import { record, type FieldOwnership } from './field-ownership.js';
 import type { RegistryKeys } from './keys.js';
-import { prepareForCreate, stateSent } from './prepare.js';
+import { prepareForCreate, stateSent, validateForCreate } from './prepare.js';
 import { keyOf, type ResourceTable } from './resources.js';
 import type { Writer } from './writer.js';
 
@@ -67,7 +67,8 @@ const PRIORITY_CLASSES: readonly (readonly [name: string, members: object])[] = 
   ],
 ];
 
-async function makeMissing(
+/** Makes an object of the server's own, unless it is there. @throws {StatusError} for a name that cannot be */
+export async function makeMissing(
   { resources, writer, ownership, vocabulary }: BootstrapDeps,
   group: string,
   resource: string,
@@ -81,6 +82,7 @@ async function makeMissing(
   const object = stateSent(served, served.decode({ ...members, metadata: { name } }));
   const owners = done(ownership.created(served, object, { name: vocabulary.serverName, subresource: '' }));
   prepareForCreate(stored, object, THE_SERVER);
+  validateForCreate(served, object);
   record(object, owners);
   await writer.write({ stored, namespace: '', name }, (current) =>
     current === undefined ? { do: 'put', object } : { do: 'nothing' },

@@ -1,3 +1,4 @@
+import { OID, valuesOf } from './certificate.js';
 import { context, DerProblem, expectTag, integerOf, membersOf, parseDer, TAG, type Element } from './der.js';
 import { pemBlocks } from './pem.js';
 import { signatureProblem } from './signatures.js';
@@ -26,4 +27,12 @@ function publicKeyOf(request: Element): Element {
   expectTag(subject, TAG.sequence);
   if (attributes !== undefined) expectTag(attributes, context(0));
   return expectTag(publicKey, TAG.sequence);
+}
+
+/** The organizations of the subject. @throws {DerProblem} when the block is no request, or its subject holds no texts */
+export function requestedOrganizations(pem: string): readonly string[] {
+  const [block] = pemBlocks(pem);
+  if (block === undefined) throw new DerProblem(`PEM block type must be ${BLOCK_TYPE}`);
+  const [, subject] = membersOf(membersOf(parseDer(block.bytes))[0]);
+  return valuesOf(expectTag(subject, TAG.sequence), OID.organization);
 }

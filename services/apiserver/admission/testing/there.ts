@@ -4,7 +4,8 @@ import type { AdmissionObjects, StoredName } from '../objects.js';
 
 type Readable = Pick<AdmissionObjects, 'cached' | 'present' | 'newest' | 'list' | 'derivedFromAll' | 'whenFresh'>;
 
-const LAYOUT = { prefixLength: 0, itemStart: 0, selectableFields: [] };
+const selectableFields = [{ key: 'status.phase', paths: [['status', 'phase']], absent: '' }];
+const LAYOUT = { prefixLength: 0, itemStart: 0, selectableFields };
 const keyOf = ({ group, resource }: StoredName, namespace: string, name: string): string =>
   [group, resource, namespace, name].join('/');
 

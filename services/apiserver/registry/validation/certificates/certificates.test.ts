@@ -151,6 +151,24 @@ describe('validation of requests for certificates', () => {
     );
   });
 
+  for (const [what, conditions, refused] of [
+    ['a request that is pending', [], true],
+    ['one that failed', [{ type: 'Failed', status: 'True' }], true],
+    ['one that was denied', [{ type: 'Denied', status: 'True' }], true],
+    ['one with both decisions', [approved, { type: 'Denied', status: 'True' }], true],
+    ['one that was approved', [approved], false],
+  ] as const) {
+    it(`${refused ? 'has no' : 'takes a'} certificate for ${what}`, () => {
+      const before = changed(request, { [C]: conditions });
+      const signed = changed(before, { 'status.certificate': pem(CERTIFICATE, 'CERTIFICATE') });
+      const problems = kind.onPart('status', signed, before).map(({ field, message }) => [field, message]);
+      assert.deepEqual(
+        problems,
+        refused ? [['status.certificate', 'Forbidden: the request has not been approved']] : [],
+      );
+    });
+  }
+
   it('leaves alone what was wrong before there was a rule', () => {
     const both = changed(decided, { [`${C}.1`]: { type: 'Denied', status: 'True' }, [`${C}.2`]: approved });
     assert.deepEqual(

@@ -87,8 +87,13 @@ function checkNotDecided(at: At, status: RequestStatus, old: RequestStatus): voi
   }
 }
 
-function checkCertificate(at: At, { certificate = '' }: RequestStatus, { certificate: old = '' }: RequestStatus): void {
+/** Only what has been approved is signed (spec 2, 3.1), and only once. */
+function checkCertificate(at: At, { certificate = '' }: RequestStatus, before: RequestStatus): void {
+  const { certificate: old = '' } = before;
   if (certificate === old) return;
+  const types = typesOf(before);
+  const isApproved = types.includes(APPROVED) && !types.includes(DENIED);
+  if (certificate !== '' && !isApproved) at.forbidden('certificate', 'the request has not been approved');
   const problem = certificateProblem(old) === undefined ? certificateProblem(certificate) : undefined;
   if (problem !== undefined) at.invalid('certificate', '<certificate data>', problem);
   if (old !== '') at.forbidden('certificate', 'updates may not modify existing certificate content');
