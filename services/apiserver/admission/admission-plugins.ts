@@ -26,6 +26,7 @@ import { alwaysPullImages } from './plugins/always-pull-images.js';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js';
 import { denyEscalatingExec, denyExecOnPrivileged } from './plugins/deny-exec.js';
 import { extendedResourceToleration } from './plugins/extended-resource-toleration.js';
+import { openImagePolicyWebhook } from './plugins/image-policy/open.js';
 import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js';
 import { limitRanger } from './plugins/limit-ranger/plugin.js';
 import { podNodeSelector } from './plugins/pod-node-selector.js';
@@ -118,6 +119,7 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   },
   { name: 'TaintNodesByCondition', byDefault: true, open: (_, d) => taintNodesByCondition(d) },
   { name: 'AlwaysPullImages', byDefault: false, open: () => alwaysPullImages },
+  { name: 'ImagePolicyWebhook', byDefault: false, open: (_, d) => openImagePolicyWebhook(d) },
   { name: 'PodSecurity', byDefault: true, open: (_, d) => podSecurity(d) },
   { name: 'PodNodeSelector', byDefault: false, open: (_, d) => podNodeSelector(d) },
   { name: 'Priority', byDefault: true, open: (_, d) => priority(d) },

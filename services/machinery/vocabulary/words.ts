@@ -163,6 +163,7 @@ export const WORDS = {
     truncated: 'audit.platform.io/truncated',
     mutationWebhookPrefix: 'mutation.webhook.admission.platform.io/',
     patchWebhookPrefix: 'patch.webhook.admission.platform.io/',
+    imagePolicyPrefix: 'imagepolicywebhook.image-policy.platform.io/',
     failedOpenMutatingWebhookPrefix: 'failed-open.mutation.webhook.admission.platform.io/',
     failedOpenValidatingWebhookPrefix: 'failed-open.validating.webhook.admission.platform.io/',
   },

@@ -1,5 +1,6 @@
-import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
+import { getOwn } from '../../../machinery/meta/own.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import { mapOf, readMembers, refuse, text, type MemberReader } from '../configuration-members.js';
 import type { PluginDocument } from '../configuration.js';
 import { derived, type AdmissionObjects } from '../objects.js';
 import { presentNamespace } from '../namespaces.js';
@@ -22,8 +23,8 @@ export function podNodeSelector({ vocabulary, objects, configuration }: PodNodeS
   const { ofCluster, allowed } = configured(configuration.get('PodNodeSelector'));
   const { namespaceNodeSelector } = vocabulary.annotations;
   const ofNamespace = derived(({ metadata }) => {
-    const text = metadata.annotations?.[namespaceNodeSelector];
-    return { text, labels: text === undefined ? ofCluster : labelsOf(text) };
+    const said = metadata.annotations?.[namespaceNodeSelector];
+    return { selector: said, labels: said === undefined ? ofCluster : labelsOf(said) };
   });
   return {
     operations: ['CREATE'],
@@ -31,8 +32,8 @@ export function podNodeSelector({ vocabulary, objects, configuration }: PodNodeS
     mutate: async (request) => {
       const { object, subresource } = request;
       if (object === undefined || subresource !== '') return;
-      const { labels, text = '' } = ofNamespace(await presentNamespace(objects, request));
-      if (labels === undefined) throw refused(request, `invalid selector: [${text}]`);
+      const { labels, selector: said = '' } = ofNamespace(await presentNamespace(objects, request));
+      if (labels === undefined) throw refused(request, `invalid selector: [${said}]`);
       const spec = specOf(object);
       const own = spec.nodeSelector ?? {};
       if (Object.entries(labels).some(([key, value]) => (getOwn(own, key) ?? value) !== value)) {
@@ -57,28 +58,22 @@ interface Configured {
   readonly allowed: ReadonlyMap<string, Labels>;
 }
 
-/** @throws {Error} for a file of another shape */
+const selector: MemberReader<Labels> = (member) =>
+  labelsOf(text(member)) ?? refuse(member, 'must be labels, as in a=b,c=d');
+
+/** @throws {Error} In one line, for a file of another shape */
 function configured(document: PluginDocument | undefined): Configured {
   if (document === undefined) return { ofCluster: {}, allowed: new Map() };
-  const MEMBER = 'podNodeSelectorPluginConfig';
-  const selectors = isJsonObject(document.value) ? (getOwn(document.value, MEMBER) ?? {}) : undefined;
-  if (!isJsonObject(selectors)) throw document.error([MEMBER], 'must be an object of node selectors');
-  const compiled = Object.entries(selectors).map(([name, text]) => {
-    const labels = typeof text === 'string' ? labelsOf(text) : undefined;
-    if (labels === undefined) throw document.error([MEMBER, name], 'must be labels, as in a=b,c=d');
-    return [name, labels] as const;
-  });
-  const all = new Map(compiled);
-  const { [CLUSTER_DEFAULT]: ofCluster = {} } = Object.fromEntries(compiled);
-  all.delete(CLUSTER_DEFAULT);
-  return { ofCluster, allowed: new Map([...all].filter(([, labels]) => Object.keys(labels).length > 0)) };
+  const { podNodeSelectorPluginConfig: all } = readMembers(document, { podNodeSelectorPluginConfig: mapOf(selector) });
+  const ofNamespaces = [...all].filter(([name, labels]) => name !== CLUSTER_DEFAULT && Object.keys(labels).length > 0);
+  return { ofCluster: all.get(CLUSTER_DEFAULT) ?? {}, allowed: new Map(ofNamespaces) };
 }
 
 /** Of `a=b,c=d`; undefined for another text. */
-function labelsOf(text: string): Labels | undefined {
+function labelsOf(selectors: string): Labels | undefined {
   const labels: [string, string][] = [];
-  for (const pair of text.split(',')) {
-    if (pair.trim() === '' && labels.length === 0 && !text.includes(',')) break;
+  for (const pair of selectors.split(',')) {
+    if (pair.trim() === '' && labels.length === 0 && !selectors.includes(',')) break;
     const [key = '', value, ...more] = pair.split('=');
     if (value === undefined || more.length > 0) return undefined;
     labels.push([key.trim(), value.trim()]);

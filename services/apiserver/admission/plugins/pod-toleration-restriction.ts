@@ -3,6 +3,7 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Toleration } from '../../../machinery/types/generated/core.v1.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { qualityOfService } from '../../../machinery/quota/quality-of-service.js';
+import { anything, list, object, readVersioned, refuse, text, type MemberReader } from '../configuration-members.js';
 import type { PluginDocument } from '../configuration.js';
 import { presentNamespace } from '../namespaces.js';
 import { derived, type AdmissionObjects } from '../objects.js';
@@ -33,7 +34,7 @@ const CONFLICT =
 export function podTolerationRestriction(d: PodTolerationRestrictionDeps): AdmissionPlugin {
   const { objects, vocabulary } = d;
   const { defaultTolerations, tolerationsWhitelist } = vocabulary.annotations;
-  const ofCluster = configured(d.configuration.get(PLUGIN));
+  const ofCluster = configured(d.configuration.get(PLUGIN), vocabulary.groups.podTolerationRestriction);
   const rulesOf = derived((namespace): Rules | Error => {
     try {
       return {
@@ -76,16 +77,16 @@ export function podTolerationRestriction(d: PodTolerationRestrictionDeps): Admis
 
 /** What an annotation lists; undefined where there is none. @throws {Error} */
 function listed({ metadata }: ApiObject, annotation: string): Tolerations | undefined {
-  const text = metadata.annotations?.[annotation];
-  if (text === undefined) return undefined;
-  const found = parsed(text === '' ? '[]' : text);
+  const said = metadata.annotations?.[annotation];
+  if (said === undefined) return undefined;
+  const found = parsed(said === '' ? '[]' : said);
   if (isTolerations(found)) return found;
   throw new Error(`namespace annotation ${annotation} is no list of tolerations`);
 }
 
-function parsed(text: string): unknown {
+function parsed(json: string): unknown {
   try {
-    return JSON.parse(text) ?? [];
+    return JSON.parse(json) ?? [];
   } catch {
     return undefined;
   }
@@ -102,13 +103,19 @@ const isTolerations = (value: unknown): value is Tolerations =>
       ['number', 'undefined'].includes(typeof getOwn(one, 'tolerationSeconds')),
   );
 
-/** @throws {Error} for a document of another shape */
-function configured(document: PluginDocument | undefined): Rules {
+const toleration: MemberReader<Toleration> = (member) => {
+  const read = object({ key: text, operator: text, value: text, effect: text, tolerationSeconds: anything })(member);
+  const given = Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined && value !== ''));
+  return isTolerations([given]) ? (given) : refuse(member, 'is no toleration');
+};
+
+/** @throws {Error} In one line, for a document of another shape */
+function configured(document: PluginDocument | undefined, group: string): Rules {
   if (document === undefined) return { defaults: [], allowed: [] };
-  const list = (member: string): Tolerations => {
-    const found = isJsonObject(document.value) ? (getOwn(document.value, member) ?? []) : undefined;
-    if (isTolerations(found)) return found;
-    throw document.error([member], 'must be a list of tolerations');
-  };
-  return { defaults: list('default'), allowed: list('whitelist') };
+  const types = { kind: 'Configuration', apiVersions: [`${group}/v1alpha1`] };
+  const { default: defaults, whitelist: allowed } = readVersioned(document, types, {
+    default: list(toleration),
+    whitelist: list(toleration),
+  });
+  return { defaults, allowed };
 }

@@ -207,7 +207,7 @@ describe('podNodeSelector()', () => {
 
   it('refuses a configuration of another shape', () => {
     assert.throws(() => plugin({}, config({ ns: 'a b' })), /f: podNodeSelectorPluginConfig\.ns: must be labels/);
-    assert.throws(() => plugin({}, config({ ns: 1 })), /f: podNodeSelectorPluginConfig\.ns: must be labels/);
+    assert.throws(() => plugin({}, config({ ns: 1 })), /f: podNodeSelectorPluginConfig\.ns: must be a string/);
     assert.throws(() => plugin({}, { podNodeSelectorPluginConfig: 'x' }), /must be an object/);
   });
 });
@@ -236,7 +236,8 @@ describe('podTolerationRestriction()', () => {
     );
   const pressure = exists('node.platform.io/memory-pressure');
   const busy = { containers: [{ name: 'c', resources: { requests: { memory: '1Gi' } } }] };
-  const cluster = { default: [exists('cl')], whitelist: [{ operator: 'Exists' }] };
+  const HEAD = { apiVersion: 'podtolerationrestriction.admission.platform.io/v1alpha1', kind: 'Configuration' };
+  const cluster = { ...HEAD, default: [exists('cl')], whitelist: [{ operator: 'Exists' }] };
 
   for (const [what, annotations, spec, config, expected] of [
     ['none where nothing is said', {}, {}, undefined, undefined],
@@ -269,7 +270,7 @@ describe('podTolerationRestriction()', () => {
       'anything where the list is empty',
       { [ALLOWED]: '[]' },
       { tolerations: [exists('a')] },
-      { whitelist: [exists('b')] },
+      { ...HEAD, whitelist: [exists('b')] },
       [exists('a')],
     ],
   ] as const) {
@@ -283,7 +284,7 @@ describe('podTolerationRestriction()', () => {
   for (const [what, annotations, spec, config] of [
     ['what is not allowed', { [ALLOWED]: list(exists('a')) }, { tolerations: [exists('a'), exists('b')] }, undefined],
     ['a default that is not allowed', { [ALLOWED]: list(exists('a')), [DEFAULTS]: list(exists('d')) }, {}, undefined],
-    ['what the cluster does not allow', {}, { tolerations: [exists('a')] }, { whitelist: [exists('b')] }],
+    ['what the cluster does not allow', {}, { tolerations: [exists('a')] }, { ...HEAD, whitelist: [exists('b')] }],
     [
       'another value',
       { [ALLOWED]: list({ key: 'a', operator: 'Equal', value: 'x' }) },
@@ -312,7 +313,14 @@ describe('podTolerationRestriction()', () => {
   }
 
   it('refuses a configuration of another shape', async () => {
-    await assert.rejects(async () => admit({}, {}, { whitelist: 'x' }), /f: whitelist: must be a list/);
+    for (const [value, why] of [
+      [{ ...HEAD, whitelist: 'x' }, /f: whitelist: must be a list/],
+      [{ ...HEAD, default: [{ key: 1 }] }, /f: default\.0\.key: must be a string/],
+      [{ ...HEAD, default: [{ tolerationSeconds: 'x' }] }, /f: default\.0: is no toleration/],
+      [{ ...HEAD, kind: 'X' }, /f: kind: must be "Configuration"/],
+    ] as const) {
+      await assert.rejects(async () => admit({}, {}, value), why);
+    }
   });
 });
 

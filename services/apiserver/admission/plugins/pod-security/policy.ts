@@ -1,5 +1,14 @@
-import { isJsonObject } from '../../../../machinery/meta/own.js';
 import { field, type FieldError } from '../../../../machinery/meta/status.js';
+import {
+  list,
+  object,
+  readVersioned,
+  refuse,
+  required,
+  text,
+  withDefault,
+  type MemberReader,
+} from '../../configuration-members.js';
 import type { PluginDocument } from '../../configuration.js';
 import { LEVELS, type Level, type Standard } from './standards.js';
 
@@ -70,70 +79,41 @@ const UNCONFIGURED: PodSecurityConfiguration = {
   exemptions: { usernames: new Set(), runtimeClasses: new Set(), namespaces: new Set() },
 };
 
-const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'];
-const EXEMPTIONS = ['usernames', 'runtimeClasses', 'namespaces'] as const;
+const level: MemberReader<Level> = (member) => levelOf(text(member)) ?? refuse(member, WRONG_LEVEL);
+const version: MemberReader<number> = (member) => minorOf(text(member)) ?? refuse(member, WRONG_VERSION);
+const names: MemberReader<ReadonlySet<string>> = (member) => {
+  const all = list(required(text))(member);
+  const set = new Set(all);
+  return set.size === all.length ? set : refuse(member, 'must name each once');
+};
+
+const levelMember = withDefault(level, 'privileged');
+const versionMember = withDefault(version, Infinity);
+
+const SHAPE = {
+  defaults: object({
+    enforce: levelMember,
+    'enforce-version': versionMember,
+    audit: levelMember,
+    'audit-version': versionMember,
+    warn: levelMember,
+    'warn-version': versionMember,
+  }),
+  exemptions: object({ usernames: names, runtimeClasses: names, namespaces: names }),
+};
 
 /**
  * The configuration `PodSecurityConfiguration`.
  *
- * @param group Its API group. @throws {Error} for a document of another shape
+ * @param group Its API group. @throws {Error} In one line, for a document of another shape
  */
 export function configured(document: PluginDocument | undefined, group: string): PodSecurityConfiguration {
   if (document === undefined) return UNCONFIGURED;
-  const { value } = document;
-  if (!isJsonObject(value)) throw document.error([], 'must be an object');
-  const { kind, apiVersion, defaults, exemptions, ...others } = value;
-  if (kind !== 'PodSecurityConfiguration') throw document.error(['kind'], 'must be PodSecurityConfiguration');
-  if (!VERSIONS.some((version) => apiVersion === `${group}/${version}`)) {
-    throw document.error(
-      ['apiVersion'],
-      `must be one of ${VERSIONS.map((version) => `${group}/${version}`).join(', ')}`,
-    );
-  }
-  refuseOthers(document, [], others, []);
-  return { defaults: defaultsOf(document, defaults ?? {}), exemptions: exemptionsOf(document, exemptions ?? {}) };
-}
-
-function defaultsOf(document: PluginDocument, value: unknown): Policy {
-  const members = membersOf(document, 'defaults', value);
-  refuseOthers(
-    document,
-    ['defaults'],
-    members,
-    MODES.flatMap((mode) => [mode, `${mode}-version`]),
-  );
-  const labels = Object.entries(members).map(([key, text]) => [key, typeof text === 'string' ? text : ''] as const);
-  for (const [key, text] of labels) {
-    const [parse, why] = key.endsWith('-version') ? [minorOf, WRONG_VERSION] : [levelOf, WRONG_LEVEL];
-    if (parse(text) === undefined) throw document.error(['defaults', key], why);
-  }
-  return policyOf(Object.fromEntries(labels), '', UNCONFIGURED.defaults).policy;
-}
-
-function exemptionsOf(document: PluginDocument, value: unknown): Exemptions {
-  const members = membersOf(document, 'exemptions', value);
-  refuseOthers(document, ['exemptions'], members, EXEMPTIONS);
-  const listed = (member: (typeof EXEMPTIONS)[number]): ReadonlySet<string> => {
-    const list = members[member] ?? [];
-    if (Array.isArray(list) && list.every((one) => typeof one === 'string' && one !== '')) {
-      if (new Set(list).size === list.length) return new Set(list as string[]);
-    }
-    throw document.error(['exemptions', member], 'must be a list of names, each once');
+  const apiVersions = ['v1', 'v1beta1', 'v1alpha1'].map((one) => `${group}/${one}`);
+  const { defaults, exemptions } = readVersioned(document, { kind: 'PodSecurityConfiguration', apiVersions }, SHAPE);
+  const standard = (mode: Mode): Standard => ({ level: defaults[mode], minor: defaults[`${mode}-version`] });
+  return {
+    defaults: { enforce: standard('enforce'), audit: standard('audit'), warn: standard('warn') },
+    exemptions,
   };
-  return { usernames: listed('usernames'), runtimeClasses: listed('runtimeClasses'), namespaces: listed('namespaces') };
-}
-
-function membersOf(document: PluginDocument, member: string, value: unknown): Record<string, unknown> {
-  if (isJsonObject(value)) return value;
-  throw document.error([member], 'must be an object');
-}
-
-function refuseOthers(
-  document: PluginDocument,
-  path: readonly string[],
-  members: object,
-  known: readonly string[],
-): void {
-  const unknown = Object.keys(members).find((member) => !known.includes(member));
-  if (unknown !== undefined) throw document.error([...path, unknown], 'unknown field');
 }
