@@ -106,7 +106,7 @@ const isTolerations = (value: unknown): value is Tolerations =>
 const toleration: MemberReader<Toleration> = (member) => {
   const read = object({ key: text, operator: text, value: text, effect: text, tolerationSeconds: anything })(member);
   const given = Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined && value !== ''));
-  return isTolerations([given]) ? (given) : refuse(member, 'is no toleration');
+  return isTolerations([given]) ? given : refuse(member, 'is no toleration');
 };
 
 /** @throws {Error} In one line, for a document of another shape */
