@@ -84,7 +84,7 @@ function withMadeFiles(o: UpOptions, vocabulary: Vocabulary): UpOptions {
   };
 }
 
-/** Whoever names other authorities for clients may have meant to shut our administrator out, or not have thought of it. */
+/** An operator who names other authorities for clients may mean to shut the made administrator out, or not. */
 function warnOfStrangeAuthority({ clientCaFile, dataDir }: UpOptions, log: Log): void {
   if (clientCaFile === '') return;
   const admin = readFileSync(pathOf(dataDir, 'adminCert'), 'utf8');

@@ -17,7 +17,7 @@ interface Asked {
   readonly asker: Asker | undefined;
 }
 
-/** Everybody who knows tokens, for requests and for reviews of tokens alike. */
+/** All authenticators of bearer tokens, for requests and for reviews of tokens alike. */
 export class TokenReviewer {
   readonly #authenticators: readonly TokenAuthenticator[];
   readonly #own: readonly string[];

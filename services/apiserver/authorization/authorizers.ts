@@ -16,7 +16,7 @@ import { rbacAuthorizer } from './rbac/rbac-authorizer.js';
 export interface AuthorizersDeps {
   readonly vocabulary: Vocabulary;
   readonly resources: ResourceTable;
-  /** Who has which roles; there whenever roles decide. */
+  /** The index of roles by user; there whenever roles decide. */
   readonly access: AccessIndex | undefined;
   readonly log: Log;
   readonly metrics: WebhookMetrics;

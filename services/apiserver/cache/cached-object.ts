@@ -1,27 +1,29 @@
 import type { SelectableField } from '../../machinery/types/declarations.js';
 import { respliced, splice } from '../../machinery/codec/encode.js';
 
-/** What is the same for all objects of a resource, so that none of them has to carry it. */
+/** The part that all objects of a resource share, so that none of them has to carry it. */
 export interface ObjectLayout {
   /** Length of `{"kind":"…","apiVersion":"…","metadata":{` in the storage version. */
   readonly prefixLength: number;
   /** Where `"metadata"` starts; a list item is `{` and the bytes from here. */
   readonly itemStart: number;
-  /** The store holds these objects in another form, e.g. in an older version: the next write has to bring them to ours. */
+  /**
+   * The store holds these objects in another form, e.g. in an older version: the next write has to bring them to ours.
+   */
   readonly isForeign?: true;
   /** Without metadata.name and metadata.namespace, which the key tells. */
   readonly selectableFields: readonly SelectableField[];
 }
 
-/** What selectors look at. */
+/** The members that selectors compare. */
 export interface Selectables {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * One object as the cache holds it: the bytes that go to clients (storage version, resourceVersion spliced in) and, from
- * the first selector on, what selectors need. Never changed once made; `bytes` is shared with responses.
+ * One object as the cache holds it: the bytes that go to clients (storage version, resourceVersion spliced in) and,
+ * from the first selector on, what selectors need. Never changed once made; `bytes` is shared with responses.
  */
 export class CachedObject {
   readonly key: string;
@@ -66,7 +68,7 @@ export class CachedObject {
     return JSON.parse(this.bytes.toString('utf8'));
   }
 
-  /** Parsed at the first call, so that objects which nobody selects are never parsed. */
+  /** Parsed at the first call, so that objects are parsed for selectors only. */
   get selectables(): Selectables {
     return (this.#selectables ??= extract(this.parse(), this.layout.selectableFields));
   }

@@ -3,7 +3,7 @@ import { follow } from './follow.js';
 import type { ResourceCache } from './resource-cache.js';
 
 export interface UpkeepLoop {
-  /** What is looked at: a change in any of them brings the next pass. */
+  /** The caches that are followed: a change in any of them brings the next pass. */
   readonly caches: readonly ResourceCache[];
   /** Brings all in line. @returns How long to rest before the next look, in milliseconds. */
   readonly pass: (signal: AbortSignal) => Promise<number>;
@@ -12,8 +12,8 @@ export interface UpkeepLoop {
 }
 
 /**
- * Runs a pass at once, and again whenever something has changed, until `signal` fires. Never throws. The caches have to be
- * loaded.
+ * Runs a pass at once, and again whenever something has changed, until `signal` fires. Never throws. The caches have to
+ * be loaded.
  */
 export async function runOnChanges({ caches, pass, onFailure }: UpkeepLoop, signal: AbortSignal): Promise<void> {
   const changes = new Changes(caches);

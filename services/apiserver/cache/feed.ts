@@ -39,19 +39,19 @@ const MAX_LAG_MS = 15_000;
  * The one change feed of the process (design, decision 6): loads everything under the prefix, then follows a single
  * watch, decodes each change once and hands it to the cache of its resource.
  *
- * Order of events at each batch: caches take all changes, `revision` moves, waiters wake up, watchers are flushed in the
- * next turn of the event loop, so that changes which arrive together leave in one write.
+ * Order of events at each batch: caches take all changes, `revision` moves, waiters wake up, watchers are flushed in
+ * the next turn of the event loop, so that changes which arrive together leave in one write.
  */
 export class Feed {
   readonly #o: FeedOptions;
   /** By the prefix of their keys; those that are not loaded yet as well. */
   readonly #caches = new Map<string, ResourceCache>();
-  /** Who gets the changes below a prefix: its cache, or what keeps them for it while it is loaded. */
+  /** The receiver of changes below a prefix: its cache, or a buffer while that is loaded. */
   #takers = new Map<string, Taker>();
   readonly #late: LateLoads;
   /** Those that have something to hand out at the next flush. */
   readonly #dirty = new Set<Taker>();
-  /** What the present watch began with has been loaded: who comes from now on is late. */
+  /** The state that the present watch began with has been loaded: caches that come from now on are late. */
   #following = false;
   #revision = 0;
   #loaded = false;
@@ -98,7 +98,9 @@ export class Feed {
     return !this.#stuck;
   }
 
-  /** Has a cache loaded, and keeps it in step with the store, from now until `unregister`. At most one for each prefix. */
+  /**
+   * Has a cache loaded, and keeps it in step with the store, from now until `unregister`. At most one for each prefix.
+   */
   register(cache: ResourceCache): void {
     this.#caches.set(cache.keys.prefix, cache);
     if (this.#following) this.#late.add(cache);
@@ -115,7 +117,9 @@ export class Feed {
     cache.close();
   }
 
-  /** @param prefix `<registry prefix>/<group>/<resource>/`. @param listener Called with every change of a key below it. */
+  /**
+   * @param prefix `<registry prefix>/<group>/<resource>/`. @param listener Called with every change of a key below it.
+   */
   listen(prefix: string, listener: (event: StoreEvent) => void): void {
     this.#listeners.set(prefix, [...(this.#listeners.get(prefix) ?? []), listener]);
   }
@@ -259,8 +263,8 @@ export class Feed {
   }
 
   /**
-   * In the next turn; or, when the last flush was long (many watchers), after a pause of the same length. So fan-out takes
-   * half of the time at most, and changes that come in the pause leave in the same writes.
+   * In the next turn; or, when the last flush was long (many watchers), after a pause of the same length. So fan-out
+   * takes half of the time at most, and changes that come in the pause leave in the same writes.
    */
   #scheduleFlush(): void {
     if (this.#flushing) return;

@@ -6,15 +6,17 @@ import type { Feed } from './feed.js';
 
 /** Longest that a consistent read waits for the feed. */
 const FRESH_WITHIN_MS = 3_000;
-/** How often progress is asked for while somebody waits: revisions that others wrote bring no event. */
+/** How often progress is asked for while a reader waits: revisions that others wrote bring no event. */
 const PROGRESS_EVERY_MS = 100;
 
-/** From here on a question takes so long that whoever asks may have left. */
+/** A question that takes longer may outlast its asker. */
 const SOON_MS = 100;
 
-/** What several readers wait for. */
+/** A question that several readers share. */
 interface Question {
-  /** True at its end, false when that does not come within `SOON_MS`. @throws what `end` throws, when it comes in time */
+  /**
+   * True at its end, false when that does not come within `SOON_MS`. @throws what `end` throws, when it comes in time
+   */
   readonly soon: Promise<boolean>;
   readonly end: Promise<void>;
 }
@@ -30,7 +32,7 @@ function question(end: Promise<void>): Question {
  * Lets a read through when the cache is as new as the store was when the read arrived (design, decision 7).
  *
  * One question to the store is under way at a time. A read that arrives meanwhile cannot use it (the answer may be
- * older than the read), so it shares the next one with everybody else who arrives in the same while.
+ * older than the read), so it shares the next one with all readers that arrive in the meantime.
  */
 export class ConsistentReadGate {
   readonly #store: KeyValueStore;
@@ -49,11 +51,11 @@ export class ConsistentReadGate {
   }
 
   /**
-   * The question is shared: whoever goes away does not wait for its end, and it goes on for the others. It is bounded anyway.
+   * The question is shared: a reader that leaves does not end it. It is bounded in time.
    *
    * @param asker Its signal is asked for only when it takes long: most questions are answered before it could be made.
    * @throws {StatusError} Timeout (504) when the feed does not get there within 3 s.
-   * @throws `asker.signal.reason` when nobody waits for it any more
+   * @throws `asker.signal.reason` when the asker has left
    */
   fresh(asker: Asker): Promise<void> {
     const { soon, end } = this.#question();
@@ -111,7 +113,7 @@ export class ConsistentReadGate {
   async #afterThis(): Promise<void> {
     const startedAt = performance.now();
     await this.#current?.catch(() => undefined);
-    this.#next = undefined; // whoever comes from here on shares the question after this one
+    this.#next = undefined; // readers from here on share the question after this one
     if (performance.now() - startedAt > FRESH_WITHIN_MS) throw tooSlow(undefined);
     await this.#ask();
   }

@@ -69,15 +69,15 @@ export class GenerationBudget {
       this.#await(left);
       return;
     }
-    const oneMore = this.#bytes > 0; // what is young now has to go, too, if nobody asks for it
+    const oneMore = this.#bytes > 0; // values that are young now have to go, too, if they are not asked for
     this.#turn();
     if (oneMore) this.#await(this.#limits.turnMs);
   }
 }
 
 /**
- * Values made of objects, kept for as long as the objects are, at most. When the budget turns, the young ones become the
- * old ones, and what nobody has asked for since the turn before is forgotten.
+ * Values made of objects, kept for as long as the objects are, at most. When the budget turns, the young ones become
+ * the old ones, and those that were not asked for since the turn before are forgotten.
  */
 export class Generations<K extends object, V> {
   readonly #budget: GenerationBudget;

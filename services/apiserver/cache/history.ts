@@ -41,7 +41,7 @@ export class Change {
     this.atMs = atMs;
   }
 
-  /** What a watcher without selectors sees. */
+  /** The event of a watcher without selectors. */
   get type(): ChangeType {
     return this.deleted ? 'DELETED' : this.previous === undefined ? 'ADDED' : 'MODIFIED';
   }
@@ -61,7 +61,7 @@ export class Change {
     return (this.#leaving ??= encodeFrame('DELETED', this.left));
   }
 
-  /** What a DELETED event shows of it. */
+  /** The object in a DELETED event. */
   get left(): CachedObject {
     return this.deleted ? this.object : (this.previous ?? this.object).at(this.revision);
   }
@@ -121,7 +121,7 @@ export class HistoryBudget {
     this.#head = 0;
   }
 
-  /** What the changes of all resources hold. */
+  /** The bytes of the changes of all resources. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -25,7 +25,8 @@ export const joinedIn = (budget: GenerationBudget): Generations<object, Joined> 
   new Generations((joined) => [...joined.values()].reduce((sum, items) => sum + items.length, 0), budget);
 
 /**
- * Of all resources. A list of 5,000 objects of 1 KB is written in a third of the time when its leaves are joined already;
+ * Of all resources. A list of 5,000 objects of 1 KB is written in a third of the time when its leaves are joined
+ * already;
  * 16 MB are three of those.
  */
 const JOINED = joinedIn(new GenerationBudget({ maxBytes: 16 << 20, turnMs: 60_000 }));
@@ -50,9 +51,9 @@ export interface Snapshot {
   /** The key that `n` keys lie before, counted from `from`; undefined when there are not that many. O(log n). */
   keyAfter(from: string, n: number): string | undefined;
   /**
-   * Their list items, each with a comma in front, in pieces: whoever takes them may do something else between two. The
-   * pieces are shared: do not write to them. With a filter, those that it lets through; O(leaves) when it was asked before,
-   * but for the leaves that changed since.
+   * Their list items, each with a comma in front, in pieces: the caller may do other work between two. The
+   * pieces are shared: do not write to them. With a filter, those that it lets through; O(leaves) when it was asked
+   * before, but for the leaves that changed since.
    */
   items(from: string, to: string, filter?: ObjectFilter): Iterable<Buffer>;
 }
@@ -86,7 +87,7 @@ export class OrderedObjects implements Snapshot {
     copy.#size = this.#size;
     copy.#before = this.#before;
     this.#rootShared = true;
-    this.#owner = {}; // leaves made before now belong to nobody: the next change copies them
+    this.#owner = {}; // leaves made before now are shared: the next change copies them
     return copy;
   }
 
@@ -272,7 +273,7 @@ function runningTotals(leaves: readonly Leaf[]): number[] {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** What stands before the metadata of a list item. */
+/** The bytes before the metadata of a list item. */
 const ITEM_START = Buffer.from(',{');
 
 /** Of the list items of objects, joined. */

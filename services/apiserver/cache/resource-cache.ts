@@ -120,7 +120,7 @@ export class ResourceCache {
     return this.#byKey.get(key);
   }
 
-  /** What this process knows to be the newest: written by itself, or seen on the feed. */
+  /** The newest state that this process knows: written by itself, or seen on the feed. */
   newest(key: string): CachedObject | undefined {
     return this.#expected.get(key) ?? this.#byKey.get(key);
   }
@@ -137,7 +137,8 @@ export class ResourceCache {
   }
 
   /**
-   * The state as of `revision`, when it is at hand: a kept snapshot, or the present state when nothing has changed since.
+   * The state as of `revision`, when it is at hand: a kept snapshot, or the present state when nothing has changed
+   * since.
    *
    * @param feedRevision Up to where the cache has followed the store.
    */
@@ -185,8 +186,8 @@ export class ResourceCache {
   }
 
   /**
-   * The resource is no more: its watches end, and what others keep for it is let go of. Requests that found it before go on
-   * with the state that it had.
+   * The resource is no more: its watches end, and what others keep for it is let go of. Requests that found it before
+   * go on with the state that it had.
    */
   close(): void {
     this.#followers = [];

@@ -17,7 +17,7 @@ interface Kept {
   readonly revision: number;
   readonly snapshot: Snapshot;
   readonly atMs: number;
-  /** Objects that were replaced since, before the next snapshot was kept: nobody holds them but this and older ones. */
+  /** Bytes of objects that were replaced before the next snapshot was kept: only this and older ones hold them. */
   bytes: number;
 }
 
@@ -38,7 +38,7 @@ export class SnapshotBudget {
     this.#later = o.later ?? later;
   }
 
-  /** What the snapshots hold on to that nobody else does. */
+  /** The bytes that only snapshots hold. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -7,7 +7,7 @@ export type ChangeFilter = ObjectFilter;
 
 export const EVERYTHING: ChangeFilter = { id: '', matches: () => true };
 
-/** What part of a resource is watched; '' for `namespace` and `name` is no restriction. */
+/** The scope of a watch; '' for `namespace` and `name` is no restriction. */
 export interface WatchScope {
   readonly namespace: string;
   readonly name: string;
@@ -117,7 +117,7 @@ export class Watcher {
     }
   }
 
-  /** What it should be told cannot be: it ends, and nobody else does. */
+  /** Ends this watcher alone: the changes that it needs are gone. */
   fail(err: unknown): void {
     if (this.#closed) return;
     this.close();
@@ -243,8 +243,8 @@ export class Watchers {
   }
 
   /**
-   * Adds a watcher that has seen everything before `position`. It gets nothing until its first `resume()`; of a resource
-   * that is no more, nothing but that it has expired.
+   * Adds a watcher that has seen everything before `position`. It gets nothing until its first `resume()`; of a
+   * resource that is no more, nothing but that it has expired.
    */
   add(key: GroupKey, sink: WatchSink, position: number): Watcher {
     const scopeId = `${key.scope.namespace}/${key.scope.name}`;
@@ -276,7 +276,7 @@ export class Watchers {
     this.#dirty.clear();
   }
 
-  /** The history was lost: everybody has to start over. */
+  /** The history was lost: all watchers have to start over. */
   expireAll(): void {
     this.#dirty.clear();
     for (const groups of [...this.#byScope.values()]) {
@@ -284,7 +284,7 @@ export class Watchers {
     }
   }
 
-  /** The resource is no more: everybody has to start over, also those that come now with what they found before. */
+  /** The resource is no more: all watchers have to start over, later ones with an older declaration as well. */
   close(): void {
     this.#closed = true;
     this.expireAll();

@@ -38,7 +38,7 @@ function entriesOf(d: ResourceDeclaration, showsHash: boolean): readonly { reado
 }
 
 /**
- * What `/api/v1` and `/apis/<group>/<version>` answer.
+ * The answer of `/api/v1` and `/apis/<group>/<version>`.
  *
  * @param showsHash Whether entries tell the versions that are stored apart.
  */
@@ -51,20 +51,20 @@ export function resourceList(group: string, { version, resources }: ServedVersio
   };
 }
 
-/** What `/apis` says of one group. */
+/** One group in the answer of `/apis`. */
 export function groupEntry({ name, versions }: ServedGroup): object {
   const entries = versions.map(({ version }) => ({ groupVersion: groupVersionName(name, version), version }));
   return { name, versions: entries, preferredVersion: entries[0] };
 }
 
-/** What `/apis/<group>` answers. */
+/** The answer of `/apis/<group>`. */
 export const groupDocument = (group: ServedGroup): object => ({
   kind: 'APIGroup',
   apiVersion: 'v1',
   ...groupEntry(group),
 });
 
-/** What `/apis` answers. The core group is not among them: it has `/api`. */
+/** The answer of `/apis`. The core group is not among them: it has `/api`. */
 export const groupList = (groups: readonly ServedGroup[]): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',

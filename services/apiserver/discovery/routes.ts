@@ -28,7 +28,7 @@ export interface PathDeps {
   readonly gates: FeatureGates;
   readonly health: HealthChecks;
   readonly metrics: Pick<ApiServerMetrics, 'render'>;
-  /** undefined: nobody is told of an issuer of tokens. */
+  /** undefined: no issuer of tokens is published. */
   readonly issuerDocuments?: IssuerDocuments | undefined;
   /** `major.minor.patch` of the product. */
   readonly version: string;
@@ -78,7 +78,7 @@ function routeOpenApi(router: PathRouter, openApi: OpenApi, gates: FeatureGates)
   router.get('/openapi/v3/*path', (ctx) => openApi.groupVersion(ctx, param(ctx, 'path')));
 }
 
-/** Whoever checks tokens by himself asks again after an hour, so that he learns of new keys. */
+/** Programs that verify tokens themselves ask again after an hour, and so learn of new keys. */
 const KEPT_BY_ANYBODY = 'public, max-age=3600';
 
 function routeIssuer(router: PathRouter, { configuration, keySet }: IssuerDocuments): void {
@@ -102,7 +102,7 @@ function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): never
 /** All that any of these paths knows. */
 const READS = ['GET', 'HEAD'];
 
-/** What `/` lists. */
+/** The paths that `/` lists. */
 function allPaths({ gates, health, issuerDocuments }: PathDeps, discovery: Discovery): readonly string[] {
   const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
   const v3 = gates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [];

@@ -7,7 +7,7 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['ia32', '386'],
 ]);
 
-/** What the running code was made of; '' for what is not known. */
+/** The build of the running code; '' where it is not known. */
 export interface Build {
   readonly commit: string;
   readonly treeState: string;
@@ -35,7 +35,7 @@ export function readBuild(file: URL = FILE): Build {
 }
 
 /**
- * What `/version` answers. Clients parse every member as text, and `gitVersion` as a version, so none may be missing.
+ * The answer of `/version`. Clients parse every member as text, and `gitVersion` as a version, so none may be missing.
  *
  * @param version `major.minor.patch` of the product.
  */

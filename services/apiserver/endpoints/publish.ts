@@ -28,8 +28,8 @@ const NOTHING: WriteDecision = { do: 'nothing' };
 type Shape = (object: ApiObject) => void;
 
 /**
- * Keeps the service that leads to the API servers, and what is behind it. Writes as everybody does, so watchers see it,
- * and only what differs: usually nothing.
+ * Keeps the service that leads to the API servers, and what is behind it. Writes through the writer, so that watchers
+ * see it, and only what differs: usually nothing.
  */
 export class Publisher {
   readonly #d: PublishDeps;

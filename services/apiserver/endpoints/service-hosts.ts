@@ -5,7 +5,7 @@ import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 const NAMESPACE = 'default';
 
 /**
- * What clients call the server by way of the service that leads to it: its names, and the first address of each range.
+ * Names of the server as clients reach it by its service: its names, and the first address of each range.
  *
  * @throws {FlagError} for ranges that are none
  */

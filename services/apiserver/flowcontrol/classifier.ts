@@ -2,10 +2,10 @@ import { ALL, coversPath } from '../authorization/rbac/rules.js';
 import type { RequestInfo, UserInfo, PathRequest, ResourceRequest } from '../request/request.js';
 import type { FlowRule, SchemaSpec, Subject, PathRule, ResourceRule } from './flow-control-specs.js';
 
-/** Users whose rules are kept; one more, and all are found anew. */
+/** Most users whose rules are remembered; at one more all are forgotten. */
 const MAX_USERS = 10_000;
 
-/** A rule of a schema. */
+/** A rule of a schema, compiled. */
 interface CompiledRule<T> {
   /** Its place among all rules of all schemas: the first that matches counts. */
   readonly order: number;
@@ -21,7 +21,7 @@ interface UserRules<T> {
 }
 
 /**
- * Says which schema a request belongs to. Made anew when a schema changes. The rules about a user are gathered at his first
+ * Finds the schema of a request. Made anew when a schema changes. The rules about a user are gathered at his first
  * request, at the cost of those rules, and kept for as long as his `UserInfo` is the same object.
  *
  * @typeParam T What stands for a schema.

@@ -25,7 +25,7 @@ export class PriorityLevel {
   }
 }
 
-/** A flow schema, and where it leads. */
+/** A flow schema and its priority level. */
 export interface FlowSchema {
   readonly spec: SchemaSpec;
   readonly level: PriorityLevel;
@@ -40,10 +40,11 @@ export interface FlowControlOptions {
 }
 
 /**
- * Which requests belong together, and how many of them may run, in step with the caches. A change is taken up by the next
- * request, or in the next turn of the event loop for the sake of those that wait: many changes at once cost as much as one.
+ * Which requests belong together, and how many of them may run, in step with the caches. A change is taken up by the
+ * next request, or in the next turn of the event loop for the sake of those that wait: many changes at once cost as
+ * much as one.
  *
- * What is mandatory is in force from the start as the specification has it, whatever the store says.
+ * Mandatory levels and schemas are in force from the start as the specification has them, whatever is stored.
  */
 export class FlowControl {
   readonly #o: FlowControlOptions;
@@ -72,18 +73,18 @@ export class FlowControl {
     return this.#follow(this.#stored.schemas, schemaSpec);
   }
 
-  /** Where a request belongs. */
+  /** The schema of a request. */
   schemaFor(user: UserInfo, info: RequestInfo): FlowSchema {
     if (this.#dirty) this.#catchAll = this.#apply();
     return this.#classifier.find(user, info) ?? this.#catchAll;
   }
 
-  /** Which of the flows of a schema a request is of. */
+  /** The flow of a request among those of its schema. */
   flowOf({ spec }: FlowSchema, user: UserInfo, info: RequestInfo): FlowHash {
     return flowHash(this.#seed, spec.name, DISTINGUISHERS[spec.distinguisher](user, info));
   }
 
-  /** Is told when seats have been given back at a level that is no longer wanted. */
+  /** Called when seats are given back at a level whose object is gone. */
   left(level: PriorityLevel): void {
     if (level.queues.idle) this.#changed();
   }
@@ -116,7 +117,7 @@ export class FlowControl {
     });
   }
 
-  /** @returns Where everything belongs that belongs nowhere else. */
+  /** @returns The schema of requests that match no other. */
   #apply(): FlowSchema {
     this.#dirty = false;
     this.#applyLevels(withMandatory(this.#stored.levels, MANDATORY_LEVELS));
@@ -177,7 +178,7 @@ function parsed<T>(
 const MANDATORY_LEVELS = parsed(MANDATORY_PRIORITY_LEVELS, levelSpec);
 const MANDATORY_SCHEMAS = parsed(MANDATORY_FLOW_SCHEMAS, schemaSpec);
 
-/** What is stored, but for what is mandatory: of that, nothing but who it is. */
+/** The stored levels or schemas, with the mandatory ones as specified: of these only the uid is stored. */
 function withMandatory<T extends { readonly name: string; readonly uid: string }>(
   stored: ReadonlyMap<string, T>,
   mandatory: readonly T[],

@@ -11,8 +11,8 @@ export interface InflightLimits {
 }
 
 /**
- * Two limits and nothing else: one for requests that change something, one for the rest. What runs until somebody ends it
- * counts until it is open. Administrators get their answer in any case: somebody has to be able to see what is wrong.
+ * Two limits without queues: one for requests that change something, one for the rest. A request without an end of
+ * its own counts until it is open. Administrators are exempt, so that they can look into an overload.
  */
 export function inflightLimits(limits: InflightLimits): Stage {
   const running = { reading: 0, mutating: 0 };

@@ -11,7 +11,7 @@ import type {
 } from './flow-control-specs.js';
 
 /*
- * What objects say, as they are stored. They were checked when they were written, but others may write to the store: what
+ * Readers of stored objects. These were checked when they were written, but others may write to the store: what
  * has another shape is left out, and nothing here throws.
  */
 

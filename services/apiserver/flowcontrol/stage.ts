@@ -10,16 +10,16 @@ export interface FairnessDeps {
   readonly widthOf: (info: RequestInfo, query: URLSearchParams) => number;
   /** Longest that a request waits. */
   readonly queueTimeoutMs: number;
-  /** Names of the headers that say where a request was sorted. */
+  /** Names of the headers with the uids of the schema and the level of a request. */
   readonly headers: { readonly flowSchemaUid: string; readonly priorityLevelUid: string };
 }
 
 type Next = () => Promise<unknown>;
 
 /**
- * Lets requests run as the flow schemas and priority levels say, and others wait or refuses them. A request holds its seat
- * until its answer is handed over, one that goes on until it is open: from then on it is no load, or that of the server
- * that answers it. What does not get so far, for want of a right or of an object, counts as any other.
+ * Lets requests run as the flow schemas and priority levels say, and others wait or refuses them. A request holds its
+ * seat until its answer is handed over; a watch or a proxied request until it is open, as from then on it is no load of
+ * this server. Requests that fail earlier, for want of a right or of an object, count as any other.
  *
  * Where there is room nothing waits: the request goes on in the same turn.
  */
@@ -62,7 +62,7 @@ async function runInTurn(d: FairnessDeps, ctx: Context, next: Next, schema: Flow
   await runWith(ctx, next, new Seat(d.control, schema, outcome));
 }
 
-/** Resolves when the request may run, or with why it may not. */
+/** Resolves with the seats when the request may run, or with the reason of its refusal. */
 async function untilItsTurn(
   { control, queueTimeoutMs }: FairnessDeps,
   ctx: Context,
@@ -98,7 +98,7 @@ async function untilItsTurn(
 class Seat {
   readonly #control: FlowControl;
   readonly #schema: FlowSchema;
-  /** How it was come by: by waiting, or so many at once; 0 at a level that has no limits. */
+  /** The ticket of a request that has waited, else its seats; 0 at an exempt level. */
   readonly #from: Ticket | number;
   readonly #seats: number;
   readonly #startedMs = performance.now();

@@ -17,8 +17,8 @@ const tooLong = (): StatusError =>
   });
 
 /**
- * What closes when an exchange is over. On HTTP/2 that is the stream. On HTTP/1.1 it is the response, or the connection: a
- * response that waits behind others on its connection is not told when that closes.
+ * The emitters that close when an exchange is over. On HTTP/2 that is the stream. On HTTP/1.1 it is the response, or
+ * the connection: a response that waits behind others on its connection is not told when that closes.
  */
 const ends = (req: ServerRequest, res: Response): readonly (EventEmitter & { readonly destroyed: boolean })[] =>
   'stream' in res ? [res.stream] : [res, req.socket];

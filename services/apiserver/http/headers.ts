@@ -12,7 +12,7 @@ export function* headerPairs(raw: readonly string[]): Generator<readonly [string
 
 /**
  * The values of all headers whose name, in lower case, `matches`, in the order in which they came. Node joins several
- * headers of one name with commas, and then nobody can tell whether a comma was the client's.
+ * headers of one name with commas, which cannot be told from commas of the client.
  *
  * @throws {StatusError} BadRequest for a value that is no UTF-8, or has white space around it: that belongs to no value
  * (RFC 9110, 5.5), and a name with it would not be the name without

@@ -64,7 +64,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
     maxHeaderListPairs: 200,
-    // Else values with white space around them are left out and nobody is told; who reads names in headers refuses them.
+    // Else values with white space around them are left out in silence; readers of names in headers refuse them.
     // Versions of Node before 22.17 do not know it, and leave them out.
     strictFieldWhitespaceValidation: false,
     // Node counts resets itself (CVE-2023-44487) and ends sessions that send too many.

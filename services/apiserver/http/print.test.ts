@@ -129,7 +129,7 @@ data:
 });
 
 describe('printed()', () => {
-  it('stops when nobody waits for it any more', async () => {
+  it('stops when the asker has left', async () => {
     const left = new AbortController();
     const piece = Buffer.from(JSON.stringify(Array.from({ length: 200_000 }, (_, i) => i)));
     setImmediate(() => left.abort(new Error('left')));

@@ -22,7 +22,7 @@ export class OpenStreams {
   #closing = false;
 
   /**
-   * Takes the answer out of the framework's hands: it is written piece by piece, so nobody else may answer any more. The
+   * Takes the answer out of the framework's hands: it is written piece by piece, and no other code may answer. The
    * headers leave at once: a client must see that its watch stands before anything happens.
    */
   open(ctx: Context, type: string): AnswerStream {

@@ -1,7 +1,7 @@
 import { done, type Work } from '../../machinery/work/work.js';
 import type { RequestState } from '../request/request.js';
 
-/** Who waits for an answer. The signal is made when it is read: an answer without a pause needs none. */
+/** The request that an answer is for. Its signal is made when it is read: an answer without a pause needs none. */
 export type Asker = Pick<RequestState, 'signal'>;
 
 /** All long work together has this much of each turn of the event loop: others are waiting for their answers. */

@@ -33,7 +33,7 @@ const seriesKey = (l: RequestLabels): string =>
   `${l.verb} ${l.group} ${l.version} ${l.resource} ${l.subresource} ${l.scope}`;
 
 /**
- * Counts requests in plain numbers and gives them to the library when somebody scrapes. Every request passes here: a
+ * Counts requests in plain numbers and gives them to the library at a scrape. Every request passes here: a
  * pair of the library's children costs 2 to 3 microseconds, this 0.5.
  */
 export class CountedRequests implements RequestMetrics, MetricsArea {

@@ -28,7 +28,7 @@ export interface Answer {
 
 /** Where versions 2 and 3 of OpenAPI differ. */
 export interface Dialect {
-  /** What a reference begins with. */
+  /** The prefix of references. */
   readonly modelsAt: string;
   readonly intOrString: Schema;
   readonly quantity: Schema;

@@ -12,7 +12,7 @@ import { Schemas } from './schemas.js';
 import { staticDefaults, type StaticDefaults } from './static-defaults.js';
 
 export interface DocumentDeps {
-  /** What is built in. */
+  /** Built-in types and resources. */
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;
   /** `major.minor.patch` of the product. */
@@ -31,7 +31,7 @@ const SCHEMES = {
   },
 };
 
-/** Writes documents of what is declared. Reads data files: to be made when somebody asks for a document. */
+/** Writes documents of declared types. Reads data files: to be made when a document is asked for. */
 export class DocumentWriter {
   readonly #d: DocumentDeps;
   readonly #descriptions: Descriptions;

@@ -3,7 +3,7 @@ import type { Work } from '../../machinery/work/work.js';
 /** Members as deep as this are parts of the work: `components.schemas.<name>` is the deepest. */
 const PARTS_DEPTH = 2;
 
-/** What `JSON.stringify` makes of a document, in UTF-8. A path or a model is a part of the work. */
+/** A document as `JSON.stringify` writes it, in UTF-8. A path or a model is a part of the work. */
 export function* jsonInParts(document: object): Work<Buffer> {
   const pieces: Buffer[] = [];
   yield* write(document, PARTS_DEPTH, (text) => pieces.push(Buffer.from(text)));

@@ -25,7 +25,9 @@ const HELPERS = {
   version: 'apimachinery.pkg.version',
 };
 
-/** What documents call a type, by its key: clients have names of ours built in. Others begin with their domain, backwards. */
+/**
+ * The name of a type in documents, by its key: clients have ours built in. Others begin with their domain, backwards.
+ */
 export function modelNames(vocabulary: Vocabulary): (key: string) => string {
   const { openApiModelPrefix, groups, labels, reservedDomains } = vocabulary;
   const [aggregator = ''] = labels.apiServiceAutomanaged.split('.', 1); // the one identifier that begins with its name

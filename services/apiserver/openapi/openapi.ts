@@ -14,7 +14,7 @@ export interface OpenApiDeps extends DocumentDeps {
   readonly live: Pick<LiveCatalog, 'current'>;
 }
 
-/** The document of everything, in the forms in which somebody asked for it. */
+/** The document of everything, in the forms that were asked for. */
 interface FormsOfV2 {
   json?: Promise<Document>;
   protobuf?: Promise<Document>;
@@ -22,13 +22,16 @@ interface FormsOfV2 {
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** What clients ask for. It is no valid media type: they refuse it in an answer. */
+/** The media type that clients ask for. It is no valid one: they refuse it in an answer. */
 const OLD_PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const NOT_KEPT = { 'Cache-Control': 'no-cache, private' };
 const UNCACHED = { 'Content-Type': JSON_TYPE, ...NOT_KEPT };
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;
 
-/** Tells clients the schemas. A document is made when it is first asked for, and kept for as long as its resources are served. */
+/**
+ * Tells clients the schemas. A document is made when it is first asked for, and kept for as long as its resources are
+ * served.
+ */
 export class OpenApi {
   readonly #d: OpenApiDeps;
   #writer: DocumentWriter | undefined;

@@ -22,9 +22,9 @@ export interface Endpoint {
   /** Key of the type whose members the query may have besides. */
   readonly options?: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** What tells the operation's name from others': `NamespacedPodStatus` */
+  /** The part of the operation's name behind its verb: `NamespacedPodStatus` */
   readonly subject: string;
-  /** What is done to what, in a sentence. */
+  /** The description of the operation, in a sentence. */
   readonly description: string;
 }
 
@@ -206,7 +206,7 @@ const CONNECT_METHODS: Readonly<Partial<Record<ResourceVerb, Method>>> = {
   patch: 'patch',
   delete: 'delete',
 };
-/** What a proxy passes on besides; no verb stands for it. */
+/** The further method of proxies; no verb stands for it. */
 const PROXY_METHODS: readonly Method[] = ['head', 'options'];
 
 function connections(d: ResourceDeclaration, sub: SubresourceDeclaration): readonly Endpoint[] {

@@ -10,7 +10,7 @@ const [flag, count, text] = [query('boolean'), query('integer'), query('string')
 const inPath = (name: string, description: string): Parameter => ({ name, in: 'path', type: 'string', description });
 export const NAMESPACE = inPath('namespace', 'The namespace that the object is in.');
 export const NAME = inPath('name', 'The name of the object.');
-/** What follows the name of a proxy. */
+/** The path behind the name of a proxy. */
 export const REST = inPath('path', 'What to ask the other side for.');
 export const PRETTY = text('pretty', 'Lay the answer out for human eyes.');
 

@@ -2,11 +2,11 @@ import { groupVersionPath } from '../../machinery/meta/gvk.js';
 import type { ServedGroup } from '../registry/served.js';
 import type { PathWriter, PlainRead } from './path-writer.js';
 
-/** What one document of version 3 is about; all of them together are the document of version 2. */
+/** The subject of one document of version 3; all of them together are the document of version 2. */
 export interface Part {
   /** Where the document is, without the first slash: `apis/apps/v1` */
   readonly path: string;
-  /** What the document is made of, and of no other part. It is never changed. */
+  /** The declarations that only this document is made of. They are never changed. */
   readonly basis: object;
   write(writer: PathWriter): void;
 }

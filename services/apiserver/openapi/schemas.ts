@@ -21,7 +21,7 @@ export interface SchemaDeps {
 
 interface Primitive {
   readonly schema: Schema;
-  /** What a member that is always written holds when nothing was set. */
+  /** The value of an unset member that is always written. */
   readonly zero: unknown;
 }
 

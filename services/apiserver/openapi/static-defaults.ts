@@ -1,7 +1,7 @@
 import type { DefaultRule, RulesOf } from '../../machinery/defaulting/rules.js';
 import { facet, type Type } from '../../machinery/types/graph.js';
 
-/** What a member of a type is when it was not given, whatever else the object says; undefined where that depends. */
+/** The default of a member of a type; undefined where it depends on the object. */
 export type StaticDefaults = (type: Type, field: string) => unknown;
 
 /**

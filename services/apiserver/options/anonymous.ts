@@ -7,7 +7,7 @@ interface Parsed {
 }
 
 /**
- * Where everything is allowed to everybody, everybody has at least to say who he is (spec 2, 5.7), unless the command line
+ * Where every user may do everything, users have at least to authenticate (spec 2, 5.7), unless the command line
  * asks for anonymous requests.
  */
 export const mayBeAnonymous = ({ options, given }: Parsed): boolean =>

@@ -1,6 +1,6 @@
 import type { FlagTable } from '../../machinery/flags/flags.js';
 
-/** Who asks (spec 2, 5.1 to 5.7). */
+/** Flags of authentication (spec 2, 5.1 to 5.7). */
 export const AUTHENTICATION_FLAGS = {
   anonymousAuth: {
     flag: 'anonymous-auth',

@@ -4,7 +4,7 @@ export const AUTHORIZATION_MODES = ['Node', 'ABAC', 'RBAC', 'Webhook', 'AlwaysAl
 
 export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
 
-/** Who may do what (spec 2, 5.9). */
+/** Flags of authorization (spec 2, 5.9). */
 export const AUTHORIZATION_FLAGS = {
   authorizationMode: {
     flag: 'authorization-mode',

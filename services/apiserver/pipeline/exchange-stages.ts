@@ -52,7 +52,7 @@ export const bounds =
 
 const NO_QUERY = new URLSearchParams();
 
-/** Makes the signal when it is first asked for: most reads from the cache are answered before anybody has to wait. */
+/** Makes the signal when it is first asked for: most reads from the cache are answered without a wait. */
 class BoundedState implements RequestState {
   // Set by the stages.
   declare info: RequestInfo;
@@ -106,8 +106,8 @@ export const expectation: Stage = (ctx, next) => {
 };
 
 /**
- * Refuses connections that a page of another site opens with what the browser adds by itself. Browsers let any page open a
- * web socket to any server and show the user's client certificate for it; they only say whose page it is.
+ * Refuses connections that a page of another site opens with what the browser adds by itself. Browsers let any page
+ * open a web socket to any server and show the user's client certificate for it; they only say whose page it is.
  */
 export const ownOrigin: Stage = (ctx, next) => {
   if (upgradeOf(ctx.req) !== undefined && isForeign(ctx)) {

@@ -30,32 +30,34 @@ const COLLECTION_VERBS: ReadonlyMap<string, RequestVerb> = new Map<string, Reque
   ['HEAD', 'list'],
   ['DELETE', 'deletecollection'],
 ]);
-/** Nobody changes a query. */
+/** Shared: queries are not changed. */
 const NO_QUERY = new URLSearchParams();
 /** Sub-resources with which a client may go on in another protocol. */
 const UPGRADES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward']);
 
 /**
- * Works out what a request is about; everything further in reads `state.info`. What it finds served it has until its end,
- * whatever comes and goes meanwhile.
+ * Works out what a request is about; everything further in reads `state.info`. What it finds served it has until its
+ * end, whatever comes and goes meanwhile.
  */
 export const requestInfo =
   (live: { readonly current: { readonly api: ServedApi } }): Stage =>
   (ctx, next) => {
-    const url = (ctx.req.url = originForm(ctx.req.url ?? '/')); // whoever reads it further in reads the same
+    const url = (ctx.req.url = originForm(ctx.req.url ?? '/')); // all stages further in read the same
     const mark = url.indexOf('?');
     ctx.state.query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     ctx.state.info = parseRequest(live.current.api, ctx.method, pathOf(url), ctx.state.query);
     return next();
   };
 
-/** What no URL holds as it goes over the wire (RFC 3986, 2 and 3.5): it may be read as another path than it is. */
+/**
+ * Characters that no URL has as it goes over the wire (RFC 3986, 2 and 3.5): it may be read as another path than it is.
+ */
 const NO_URL = /[^\x21-\x7e]|#/;
 /** Scheme and host of a URL, as clients of proxies name it whole (RFC 9112, 3.2.2). */
 const WHOLE = /^https?:\/\/[^/?#]*/i;
 
 /**
- * What a request asks for, without the server: rights are held against the path, and whoever answers has to see the same.
+ * The path and query of a request, without the server: authorization and the answer have to see the same path.
  *
  * @throws {StatusError} BadRequest for a URL that is none, or has a fragment, which is nothing that could be asked for.
  */
@@ -98,7 +100,7 @@ export function mayUpgrade(url: string): boolean {
   return UPGRADES.has(segments[subresourceAt(segments)] ?? '');
 }
 
-/** What a URL asks of the server behind a proxy, as it was sent. */
+/** The part of a URL that is for the server behind a proxy, as it was sent. */
 export interface ProxiedUrl {
   /** The path that leads to that server. */
   readonly prefix: string;
@@ -154,8 +156,8 @@ function resourceRequest(
 }
 
 /**
- * Whether a path names something that there is: objects without a namespace are in none, one with a namespace is found in
- * its own only, and no part of an object can be watched.
+ * Whether a path names something that there is: objects without a namespace are in none, one with a namespace is found
+ * in its own only, and no part of an object can be watched.
  */
 function leadsTo(d: ResourceDeclaration, at: readonly string[], watchPath: boolean): boolean {
   const { namespace, name, subresource, isBelow } = locate(at);
@@ -215,10 +217,10 @@ function decodeSegment(segment: string): string {
 
 /* Which methods a path takes, and how the others are refused. */
 
-/** What a path names, beside the resource. */
+/** The kinds of paths of a resource. */
 type Shape = 'collection' | 'everywhere' | 'item' | 'part' | 'watch';
 
-/** What can be done there, where the resource has the verb. */
+/** The verbs of each kind of path, where the resource has them. */
 const VERBS: Readonly<Record<Shape, readonly ResourceVerb[]>> = {
   collection: ['list', 'create', 'deletecollection'],
   everywhere: ['list'],
@@ -238,7 +240,7 @@ const METHODS: Readonly<Record<ResourceVerb, readonly string[]>> = {
   deletecollection: ['DELETE'],
 };
 
-/** What this server can do at all; everything else means nothing to it. */
+/** The methods that this server implements. */
 const IMPLEMENTED: ReadonlySet<string> = new Set(['OPTIONS', ...Object.values(METHODS).flat()]);
 
 function shapeOf({ watchPath, subresource, name, namespace }: ResourceRequest, namespaced: boolean): Shape {

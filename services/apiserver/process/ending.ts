@@ -11,7 +11,7 @@ export interface Ending {
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Watches for signals, and for errors that nobody has caught. The latter must never happen; when one does, what the
+ * Watches for signals, and for uncaught errors. The latter must never happen; when one does, what the
  * process keeps in memory is unknown, and going on could answer wrongly.
  */
 export function watchForEnd(log: Log): Ending {

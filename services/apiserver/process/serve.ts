@@ -21,7 +21,7 @@ export interface ServeOptions {
 
 /** Beyond the delay: requests under way, watches and the store. The process then ends regardless. */
 const CLOSE_MS = 30_000;
-/** What is still open when all is closed gets this long to end by itself. */
+/** Longest that connections still open at the end may take to end by themselves. */
 const LINGER_MS = 3_000;
 
 /**

@@ -48,7 +48,7 @@ export async function bootstrapObjects(d: BootstrapDeps): Promise<void> {
   for (const [name, members] of PRIORITY_CLASSES) await makeMissing(d, scheduling, 'priorityclasses', name, members);
 }
 
-/** What pods may ask for that the cluster cannot do without. */
+/** Priority classes of pods that the cluster cannot do without. */
 const PRIORITY_CLASSES: readonly (readonly [name: string, members: object])[] = [
   [
     'system-node-critical',

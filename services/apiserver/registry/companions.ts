@@ -47,7 +47,7 @@ interface Step {
 
 /**
  * Transactions that take companions along. Those of one process that change the same companion take turns, so that they
- * do not lose races against each other. Locks are taken in the order of keys, and nobody who holds one waits for anything
+ * do not lose races against each other. Locks are taken in the order of keys, and a holder of one waits for nothing
  * but the store: there is no deadlock.
  */
 export class CompanionTransactions {

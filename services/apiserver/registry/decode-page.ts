@@ -8,7 +8,7 @@ import { turns, type Asker } from '../http/turns.js';
 /** So much is decoded at once without a pause: less than a millisecond. */
 const AT_ONCE_BYTES = 256 * 1024;
 
-/** What a page of the store holds of what was asked for. */
+/** The selected objects of a page of the store. */
 export interface Decoded {
   readonly objects: readonly CachedObject[];
   /** How many entries were looked at: not all when `most` was reached. */
@@ -19,7 +19,7 @@ export interface Decoded {
  * Decodes what the store has read; a large page in stints between which others have their turn.
  *
  * @param most Objects after which the rest does not matter; at least 1.
- * @throws `asker.signal.reason` when nobody waits for it any more
+ * @throws `asker.signal.reason` when the asker has left
  */
 export function decodePage(
   cache: Pick<ResourceCache, 'decode'>,

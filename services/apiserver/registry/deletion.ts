@@ -10,7 +10,9 @@ const FOREGROUND = 'foregroundDeletion';
 export type DeletionStep =
   /** Nothing stands in the way. */
   | { readonly do: 'remove' }
-  /** Write `object`: it is marked, and its finalizers or its owner finish the deletion. They may be others than before. */
+  /**
+   * Write `object`: it is marked, and its finalizers or its owner finish the deletion. They may be others than before.
+   */
   | { readonly do: 'mark'; readonly object: ApiObject }
   /** It is marked already, and this request changes nothing. */
   | { readonly do: 'nothing' };
@@ -29,7 +31,7 @@ export function checkPreconditions(resource: ResourceName, object: ApiObject, { 
 }
 
 /**
- * What a delete request does to an object (spec 1, 3.1). Pure: `object` is not changed.
+ * The effect of a delete request on an object (spec 1, 3.1). Pure: `object` is not changed.
  *
  * @param nowMs The time of the request.
  */

@@ -9,14 +9,14 @@ import { takePart, type Part } from './parts.js';
 import { hasStatus } from './prepare.js';
 import type { ServedResource } from './resources.js';
 
-/** Who writes, as managedFields will name them. */
+/** A writer, as managedFields name it. */
 export interface FieldManager {
   readonly name: string;
   /** '' for the object itself. */
   readonly subresource: string;
 }
 
-/** What a write other than an apply says of owners. */
+/** The owners in the body of a write other than an apply. */
 export interface Sent {
   readonly managers: unknown;
   readonly whole: boolean;
@@ -24,7 +24,7 @@ export interface Sent {
   readonly part?: Part;
 }
 
-/** What an apply makes of an object: in the served version, and with the owners that it will have. */
+/** The result of an apply: the object in the served version, and the owners of its fields. */
 export interface Applied {
   readonly object: ApiObject;
   readonly managers: readonly ManagedFieldsEntry[];
@@ -46,7 +46,7 @@ export class FieldOwnership {
   /**
    * The owners of a new object.
    *
-   * @param sent What the writer says, in the storage version: what the server fills in belongs to nobody.
+   * @param sent What the writer says, in the storage version: fields that the server fills in have no owner.
    */
   *created(served: ServedResource, sent: ApiObject, by: FieldManager): Work<readonly ManagedFieldsEntry[]> {
     const own = { ...sent };
@@ -58,8 +58,9 @@ export class FieldOwnership {
    * The owners after a write other than an apply.
    *
    * @param next What the writer wants, in the storage version.
-   * @param sent.managers The managedFields that the client sent along: it may have changed them, or asked to forget them.
-   * @param sent.whole Whether it sent all of the object: whoever has the owners forgotten owns all that it sent.
+   * @param sent.managers The managedFields that the client sent along: it may have changed them, or asked to forget
+   * them.
+   * @param sent.whole Whether it sent all of the object: a writer that resets the owners owns all that it sent.
    * @returns undefined where they stay as they are.
    */
   *changed(
@@ -81,7 +82,7 @@ export class FieldOwnership {
   }
 
   /**
-   * What becomes of an object, or of none, by an apply.
+   * The state after an apply to an object, or to none.
    *
    * @param config The body as it was sent.
    * @param normalise Brings a merged object into the served version's shape.
@@ -101,7 +102,7 @@ export class FieldOwnership {
   }
 }
 
-/** What a write of the object itself owns nothing of. */
+/** Fields that a write of the object itself does not own. */
 const membersOfOthers = ({ stored }: ServedResource): readonly string[] => [
   ...stored.strategy.unowned,
   ...(hasStatus(stored) ? ['status'] : []),

@@ -17,7 +17,7 @@ export interface CatalogVersion {
 
 /** A resource that comes, in each version that serves it. */
 export interface Addition {
-  /** All that its objects are made of and that is not built in; the keys are of nobody else. */
+  /** The types of its objects that are not built in; no other addition has their keys. */
   readonly types: ReadonlyMap<string, TypeDeclaration>;
   /** Of one name, in one group, stored in one version that is among them. All of them are served. */
   readonly resources: readonly [ResourceDeclaration, ...ResourceDeclaration[]];
@@ -31,7 +31,9 @@ export interface ResourceName {
 }
 
 export interface CatalogChange {
-  /** Resources that were added before. One that is added again in the same change starts with nothing of the old one. */
+  /**
+   * Resources that were added before. One that is added again in the same change starts with nothing of the old one.
+   */
   readonly remove?: readonly ResourceName[];
   readonly add?: readonly Addition[];
 }
@@ -53,8 +55,9 @@ interface Added {
 }
 
 /**
- * What the server knows and serves, while that changes: built-in resources stay, others come and go. A request takes the
- * version that is current in its first stage; the declaration that it finds there leads to all that it needs to its end.
+ * The types and the served API, while they change: built-in resources stay, others come and go. A request takes the
+ * version that is current in its first stage; the declaration that it finds there leads to all that it needs to its
+ * end.
  */
 export class LiveCatalog {
   readonly #o: LiveCatalogOptions;
@@ -73,9 +76,9 @@ export class LiveCatalog {
   }
 
   /**
-   * Makes the next version: all of the change, or nothing of it when it cannot be. Done when it returns, so that changes
-   * never overlap: from then on requests find what was added (its reads wait until it is loaded), and nothing of what was
-   * removed, whose watches have ended. What is stored stays where it is.
+   * Makes the next version: all of the change, or nothing of it when it cannot be. Done when it returns, so that
+   * changes never overlap: from then on requests find what was added (its reads wait until it is loaded), and nothing
+   * of what was removed, whose watches have ended. What is stored stays where it is.
    *
    * @throws {Error} For what is built in, there already, or not there.
    */

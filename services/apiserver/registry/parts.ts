@@ -5,7 +5,7 @@ import type { Strategy } from './strategy.js';
 /** Makes the next state of an object of which only a part is written; the rest stays as it is stored. */
 type TakePart = (next: ApiObject, old: ApiObject, strategy: Strategy) => ApiObject;
 
-/** What a write through a sub-resource can reach of the object that it belongs to. */
+/** The part of an object that a write through a sub-resource reaches. */
 const TAKE = {
   status: (next, old, { statusLeaves }) => ({
     ...withMember(old, 'status', next['status']),
@@ -29,7 +29,10 @@ export const partOf = (subresource: string): Part | undefined =>
 export const takePart = (part: Exclude<Part, ''>, next: ApiObject, old: ApiObject, strategy: Strategy): ApiObject =>
   TAKE[part](next, old, strategy);
 
-/** Who writes the status writes labels, annotations, finalizers and owners with it, but for what the kind leaves out. */
+/**
+ * A write of the status writes labels, annotations, finalizers and owners with it, but for those that the kind leaves
+ * out.
+ */
 function metadataOf(
   { metadata: next }: ApiObject,
   { metadata: old }: ApiObject,
@@ -112,7 +115,7 @@ interface Condition {
   readonly lastTransitionTime?: string | null;
 }
 
-/** Who approves says so in conditions, and in nothing else of the status. */
+/** An approval is written to the conditions, and to nothing else of the status. */
 function withApproval(next: ApiObject, old: ApiObject): ApiObject {
   const { conditions } = (next['status'] ?? {}) as { conditions?: readonly Condition[] };
   const status = (old['status'] ?? {}) as { conditions?: readonly Condition[] };

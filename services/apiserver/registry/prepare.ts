@@ -48,7 +48,7 @@ export function matchName(name: string, asked: string): void {
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
 }
 
-/** What a body says, in the storage version. */
+/** The object in a body, in the storage version. */
 export function stateSent(served: ServedResource, body: ApiObject): ApiObject {
   const object = served.toStorage(body);
   served.stored.strategy.normalise?.(object);
@@ -173,7 +173,7 @@ const OWNED = [
   'managedFields',
 ] as const;
 
-/** Members are deleted only where they are: deleting makes an object slow for everybody after. */
+/** Members are deleted only where they are: deleting makes an object slow. */
 function keepOwned({ metadata: next }: ApiObject, { metadata: old }: ApiObject): void {
   for (const key of OWNED) {
     if (old[key] !== undefined) Object.assign(next, { [key]: old[key] });

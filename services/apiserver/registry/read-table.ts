@@ -1,7 +1,7 @@
 import { badRequest, type StatusError } from '../../machinery/meta/status.js';
 
 /**
- * What a resourceVersion asks for (spec 1, 4.6). The two tables below are those of the specification.
+ * The meaning of a resourceVersion (spec 1, 4.6). The two tables below are those of the specification.
  *
  * - `MostRecent`: the newest data, consistent with the store
  * - `Any`: whatever the cache holds
@@ -48,7 +48,7 @@ const WATCH: Readonly<Record<Column, WatchStart>> = {
   other: 'Exact',
 };
 
-/** What reads say about versions, parsed. `resourceVersion` is undefined when unset. */
+/** The version parameters of reads, parsed. `resourceVersion` is undefined when unset. */
 export interface VersionParameters {
   readonly resourceVersion: number | undefined;
   readonly match: Match;

@@ -7,10 +7,10 @@ import { turns, type Asker } from '../http/turns.js';
 const AT_ONCE_BYTES = 256 * 1024;
 
 /**
- * Has the objects read that a filter will look at and that nobody has looked at before, in stints between which others
+ * Has the objects read that a filter will look at and that were not parsed before, in stints between which others
  * have their turn: the first selector over a large collection parses all of it.
  *
- * @throws `asker.signal.reason` when nobody waits for it any more
+ * @throws `asker.signal.reason` when the asker has left
  */
 export async function readThrough(
   cache: Pick<ResourceCache, 'current' | 'range'>,

@@ -32,8 +32,8 @@ export interface Page {
   /** undefined where it must be left out (spec 1, 2.3). */
   readonly remaining: number | undefined;
   /**
-   * The list items in the storage version, each with a comma in front, in pieces that are made as they are taken. Shared: do
-   * not write to them.
+   * The list items in the storage version, each with a comma in front, in pieces that are made as they are taken.
+   * Shared: do not write to them.
    */
   items(): Iterable<Buffer>;
   /** The same, one by one: for answers in another form. */
@@ -49,7 +49,7 @@ export interface ReaderOptions {
   /** Whether lists come in chunks, and whether a chunk says how many items follow. */
   readonly chunks: boolean;
   readonly countsRemaining: boolean;
-  /** Ends with the server: of those who ask for nobody. */
+  /** Ends with the server: for reads of the server itself. */
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +68,7 @@ export class Reader {
   /**
    * Resolves when the cache is as new as the store was at the call.
    *
-   * @throws {StatusError} Timeout @throws `asker.signal.reason` when nobody waits for it any more
+   * @throws {StatusError} Timeout @throws `asker.signal.reason` when the asker has left
    */
   whenFresh(asker: Asker = this.#o): Promise<void> {
     return this.#o.gate.fresh(asker);
@@ -81,7 +81,7 @@ export class Reader {
 
   /**
    * @throws {StatusError} NotFound; Timeout for a version that does not come.
-   * @throws `asker.signal.reason` when nobody waits for it any more
+   * @throws `asker.signal.reason` when the asker has left
    */
   async get(
     stored: StoredResource,
@@ -118,7 +118,7 @@ export class Reader {
 
   /**
    * @throws {StatusError} BadRequest, Expired, Timeout
-   * @throws `asker.signal.reason` when nobody waits for it any more
+   * @throws `asker.signal.reason` when the asker has left
    */
   async list(stored: StoredResource, asked: ListParameters, asker: Asker = this.#o): Promise<Page> {
     const p = this.#o.chunks ? asked : { ...asked, limit: 0, continueToken: '' };

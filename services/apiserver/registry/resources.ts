@@ -17,7 +17,7 @@ import { turns } from '../http/turns.js';
 import type { RegistryKeys } from './keys.js';
 import type { Strategy } from './strategy.js';
 
-/** What is known of a text beside its value, and who wants to know what is dropped of it. */
+/** The number literals of a body, and the receiver of the paths of dropped members. */
 export interface DecodeFields {
   /** Is told the paths of members that were dropped; may throw to refuse. */
   readonly onUnknown?: (paths: readonly string[]) => void;
@@ -49,9 +49,9 @@ export interface ServedResource {
   versions(): Iterable<ServedResource>;
 }
 
-/** What the objects of some resources are handled with. */
+/** The services by which objects of some resources are handled. */
 export interface Handling {
-  /** What their types are declared among. */
+  /** The graph of their types. */
   readonly types: Catalog['types'];
   readonly convert: Converter['convert'];
   readonly defaulter: Defaulter;
@@ -115,7 +115,7 @@ export class ResourceTable {
     return stored;
   }
 
-  /** Its served forms are found by their declarations for as long as somebody has those. */
+  /** Its served forms are found by their declarations for as long as these are held. */
   remove({ hub }: StoredResource): void {
     this.#stored.delete(idOf(hub.group, hub.resource));
   }
@@ -264,7 +264,7 @@ export function declaredResource(
   return stored;
 }
 
-/** What a store takes in one request is 1.5 MiB unless its operators say otherwise; key and framing need a little. */
+/** Stores take 1.5 MiB in one request unless their operators say otherwise; key and framing need a little. */
 const MAX_BYTES = 1.5 * 1024 * 1024 - 16 * 1024;
 
 /**

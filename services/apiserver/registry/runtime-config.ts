@@ -2,7 +2,7 @@ import type { Catalog, ResourceDeclaration } from '../../machinery/types/declara
 import { isReached } from '../../machinery/types/release.js';
 import type { ServedApi, ServedGroup, ServedVersion } from './served.js';
 
-/** What `--runtime-config` said, checked against what there is. */
+/** The value of `--runtime-config`, checked against the catalog. */
 interface Choices {
   readonly byKey: ReadonlyMap<string, boolean>;
   readonly warnings: readonly string[];
@@ -77,7 +77,7 @@ const resourceKey = (d: { group: string; version: string; resource: string }): s
   `${d.group}/${d.version}/${d.resource}`;
 
 /**
- * What is served: what the release serves by default, changed by `--runtime-config` (spec 1, 9.1). Keys are
+ * The served API: the default of the release, changed by `--runtime-config` (spec 1, 9.1). Keys are
  * `<group>/<version>` and `<group>/<version>/<resource>` (core: `v1` or `api/v1`), and `api/all|ga|beta|alpha`; the
  * more specific key wins.
  *

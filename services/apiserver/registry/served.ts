@@ -13,7 +13,7 @@ export interface ServedGroup {
   readonly versions: readonly ServedVersion[];
 }
 
-/** What one version of the catalog serves; never changed. The next version has a higher generation. */
+/** The API of one version of the catalog; never changed. The next version has a higher generation. */
 export interface ServedApi {
   readonly generation: number;
   /** In discovery order, core first. */

@@ -6,7 +6,7 @@ import type { Allocator, Allocating } from './allocation/allocations.js';
 import type { DeleteOptions } from './delete-options.js';
 import type { KindValidation, ValidationOptions } from './validation/types.js';
 
-/** What strategies are made of. */
+/** The options of strategies. */
 export interface StrategyOptions extends ValidationOptions {
   readonly vocabulary: Vocabulary;
   /** How long events are kept. */
@@ -15,18 +15,22 @@ export interface StrategyOptions extends ValidationOptions {
   readonly addresses: Allocator;
 }
 
-/** What a kind does differently from the rest. Everything is optional: the defaults fit most kinds. */
+/** The behaviour of a kind where it differs from the rest. Everything is optional: the defaults fit most kinds. */
 export interface Strategy extends Allocating {
   /**
-   * Whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of everything but
-   * metadata and status (`body`) or metadata alone (`everything`). `none`: the kind has no generation. `specOnceChanged`: it has one from the first change on.
+   * The members whose changes move metadata.generation: those of the spec, of the spec and the annotations, or of
+   * everything but metadata and status (`body`) or metadata alone (`everything`). `none`: the kind has no generation.
+   * `specOnceChanged`: it has one from the first change on.
    */
   readonly generation: 'none' | 'spec' | 'specOnceChanged' | 'specAndAnnotations' | 'body' | 'everything';
   /** Fields that never change once set, as paths, e.g. `spec.selector`. */
   readonly immutable: readonly (readonly string[])[];
   /** Members that a write of the object itself owns nothing of, besides the status: they are the server's to decide. */
   readonly unowned: readonly string[];
-  /** What a write of the status leaves as it was, as paths below metadata; `everything` of metadata for some kinds. */
+  /**
+   * Members that a write of the status leaves as they were, as paths below metadata; `everything` of metadata for some
+   * kinds.
+   */
   readonly statusLeaves: 'everything' | readonly (readonly string[])[];
   /** A create takes the status of its body: who makes such an object knows its state. */
   readonly keepsFirstStatus: boolean;
@@ -52,7 +56,7 @@ export interface Strategy extends Allocating {
   prepareForUpdate?(next: ApiObject, old: ApiObject, apiVersion: string): void;
   /** Chooses what objects leave open, between validation and the last stage of admission. */
   readonly allocator?: Allocator;
-  /** What must hold of the kind's own fields. */
+  /** The rules for the kind's own fields. */
   readonly validation: KindValidation;
   /** Seconds that a deletion leaves the object for its owner to wind down; undefined or 0 = remove at once. */
   gracePeriod?(object: ApiObject, options: DeleteOptions): number | undefined;
@@ -84,7 +88,9 @@ const OWN_STATUS: Partial<Strategy> = {
   },
 };
 
-/** For resources that are not built in: rules of metadata alone, and a status that is a part only where it is declared. */
+/**
+ * For resources that are not built in: rules of metadata alone, and a status that is a part only where it is declared.
+ */
 export const genericStrategy = ({ subresources }: ResourceDeclaration): Strategy => ({
   ...DEFAULT_STRATEGY,
   generation: 'everything',

@@ -103,7 +103,7 @@ export class WatchService {
   }
 }
 
-/** What a watch delivers before it reads the cache's history. */
+/** The first events of a watch, before it reads the cache's history. */
 interface Source {
   /**
    * Hands over what it can.
@@ -293,7 +293,7 @@ class StoredPast implements Source {
   }
 }
 
-/** Whether the state before it is there, if there was one: without it nobody knows what a watcher has seen. */
+/** Whether the state before it is there, if there was one: without it a watcher's selection before is not known. */
 const isComplete = ({ type, previous, createRevision, modRevision }: StoreEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === modRevision);
 

@@ -24,7 +24,7 @@ import { KeyLocks } from './key-locks.js';
 import { keyOf, type StoredResource, storedBytes } from './resources.js';
 
 /**
- * How often a write starts again because somebody else was quicker. Writers of one server take turns, so these are the
+ * How often a write starts again because another one was quicker. Writers of one server take turns, so these are the
  * writers of other servers: when two servers have many writes of one object in hand, each wins about every second time,
  * and with eight tries one write in a few hundred would fail for nothing.
  */
@@ -68,7 +68,7 @@ export interface WriteTarget {
   /** '' for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
-  /** The first decision is made as if there was no object, without asking anybody. */
+  /** The first decision is made as if there was no object, without a look at cache or store. */
   readonly isNew?: boolean;
   /** Everything is looked up and nothing is written. */
   readonly dryRun?: boolean;
@@ -76,16 +76,16 @@ export interface WriteTarget {
 
 /** The end of a write. */
 export interface Written {
-  /** What is stored now, or was there last; undefined when there was nothing. */
+  /** The object as stored now, or, when it was removed, as stored last; undefined when there was none. */
   readonly object: CachedObject | undefined;
-  /** What was decided and is not stored: the state of what was removed, or what a dry run would have stored. */
+  /** A state that is not stored: the last one of a removed object, or the one that a dry run would have stored. */
   readonly state: ApiObject | undefined;
   readonly removed: boolean;
   /** There was no object before. */
   readonly created: boolean;
 }
 
-/** A present state, and on whose word: nobody's, the cache's (which may be behind), or the store's. */
+/** A present state, and its source: assumed, the cache (which may be behind), or the store. */
 interface Seen {
   readonly current: CachedObject | undefined;
   readonly word: 'assumed' | 'cached' | 'stored';

@@ -1,14 +1,14 @@
 import type Koa from 'koa';
 import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
 
-/** What a request does with a resource. `options`: only what leads to another server takes it. */
+/** The verb of a request for a resource. `options`: only what leads to another server takes it. */
 export type RequestVerb =
   'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'options';
 
 /** A method that this server does not know, in lower case: any text that HTTP/2 lets through. It is always refused. */
 export type UnknownVerb = string & { readonly __brand: 'UnknownVerb' };
 
-/** Who asks. */
+/** An authenticated user. */
 export interface UserInfo {
   readonly name: string;
   readonly uid: string;
@@ -30,7 +30,7 @@ export interface ResourceRequest {
   readonly name: string;
   /** The path is of the older form that begins with `watch`. */
   readonly watchPath: boolean;
-  /** What is served there; undefined is a 404. */
+  /** The declaration of the resource; undefined is a 404. */
   readonly declaration: ResourceDeclaration | undefined;
   readonly subresourceDeclaration: SubresourceDeclaration | undefined;
 }
@@ -48,28 +48,29 @@ export type RequestInfo = ResourceRequest | PathRequest;
 /** Sub-resources that lead to another server. */
 const PASSED_ON: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
 
-/** Whether another server gives the answer; that may go on until somebody ends it. */
+/** Whether another server gives the answer, which may go on without end. */
 export const isPassedOn = (info: RequestInfo): boolean => info.kind === 'resource' && PASSED_ON.has(info.subresource);
 
-/** What the stages of the pipeline find out, each for those after it. */
+/** The state of a request: each stage sets members for those after it. */
 export interface RequestState {
   info: RequestInfo;
   /**
-   * Fires when nobody waits for the answer any more: the client has gone away, also before anybody asked, the answer is out,
-   * or the request has taken too long. Every wait inside a request ends with it. Made when it is first read.
+   * Fires when the answer is not waited for any more: the client has gone away, also before the signal was asked for,
+   * the answer is out, or the request has taken too long. Every wait inside a request ends with it. Made when it is
+   * first read.
    */
   readonly signal: AbortSignal;
   /** The query's members; several values of one name: the first counts. */
   query: URLSearchParams;
-  /** Who asks, or whom he asks to act as. */
+  /** The user, authenticated or impersonated. */
   user: UserInfo;
-  /** Who asks, when he acts as somebody else. */
+  /** The authenticated user of a request that impersonates another. */
   impersonator?: UserInfo;
   /** Told when an answer that goes on has begun, or a request is handed to another server. */
   onOpen?: () => void;
   /** Its body, or the object that it changes, is large: each part of the work on it has a turn of the event loop. */
   heavy?: boolean;
-  /** What the stages have to say to the audit; see `annotate`. */
+  /** Annotations for the audit; see `annotate`. */
   auditAnnotations?: Readonly<Record<string, string>>;
   /** Those that only events of level `Request` and above show. */
   requestAuditAnnotations?: Readonly<Record<string, string>>;
@@ -77,7 +78,7 @@ export interface RequestState {
   audit?: RequestAudit;
 }
 
-/** What is told of one request. */
+/** The audit of one request. */
 export interface RequestAudit {
   /**
    * The body of the request.
@@ -90,8 +91,8 @@ export interface RequestAudit {
   /** A long answer is about to begin. What it returns is waited for where that can be done. */
   started(code: number): Promise<unknown> | undefined;
   /**
-   * The whole answer before any of it goes out. What it returns is waited for: the answer must not be known before it is
-   * told. Never rejects.
+   * The whole answer before any of it goes out. What it returns is waited for: the answer must not be known before it
+   * is told. Never rejects.
    *
    * @param pieces Before they are compressed; JSON where `type` is JSON or YAML.
    */

@@ -29,7 +29,7 @@ export interface ApplicationDeps {
   readonly core: Core;
   readonly health: HealthChecks;
   readonly metrics: ApiServerMetrics;
-  /** undefined: nobody is told of requests. */
+  /** undefined: requests are not audited. */
   readonly audit: Audit | undefined;
 }
 

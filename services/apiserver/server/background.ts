@@ -35,7 +35,7 @@ export async function runInBackground(o: ApiServerOptions, d: BackgroundDeps, si
   }
 }
 
-/** What every server does for all, once the first objects are there. Nobody waits for it. */
+/** The periodic work of every server, once the first objects are there. Requests do not wait for it. */
 async function lookAfter(
   o: ApiServerOptions,
   { core, store, endpoints, log }: BackgroundDeps,

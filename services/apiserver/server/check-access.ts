@@ -24,7 +24,7 @@ const FILES_OF_MODES: readonly (readonly [mode: string, key: Key])[] = [
   ['Webhook', 'authorizationWebhookConfigFile'],
 ];
 
-/** What the tables of flags about access cannot say. @throws {FlagError} */
+/** Rules between the flags of authentication and authorization. @throws {FlagError} */
 export function checkAccess(o: ApiServerOptions): void {
   for (const [key, needed] of NEEDS) {
     if (isGiven(o, key) && !isGiven(o, needed))

@@ -9,7 +9,10 @@ const SIZES = [
   ['auditWebhookBatchMaxSize', 'auditWebhookBatchBufferSize'],
 ] as const satisfies readonly (readonly [keyof AuditOptions, keyof AuditOptions])[];
 
-/** What holds of the audit's flags together: a batch that is larger than what may wait would never be full. @throws {FlagError} */
+/**
+ * Checks the flags of the audit against each other: a batch larger than the buffer would never be full. @throws
+ * {FlagError}
+ */
 export function checkAudit(o: AuditOptions): void {
   for (const [batch, buffer] of SIZES) {
     if (o[batch] > o[buffer]) throw new FlagError(`--${FLAGS[batch].flag} is larger than --${FLAGS[buffer].flag}`);

@@ -6,7 +6,7 @@ type Options = OptionsOf<typeof FLAGS>;
 /** How ID tokens may be signed (RFC 7518, 3.1): with one key of two halves, of which the provider keeps one. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
 
-/** What each flag is without being given; it means nothing without an issuer. */
+/** The defaults of flags that mean nothing without an issuer. */
 const DEPENDENT = [
   ['oidcCaFile', ''],
   ['oidcUsernameClaim', FLAGS.oidcUsernameClaim.default],
@@ -17,7 +17,7 @@ const DEPENDENT = [
   ['oidcSigningAlgs', FLAGS.oidcSigningAlgs.default],
 ] as const satisfies readonly (readonly [keyof Options, string])[];
 
-/** What the table of flags cannot say about the OpenID provider (spec 2, 5.6). @throws {FlagError} */
+/** Rules between the flags of the OpenID provider (spec 2, 5.6). @throws {FlagError} */
 export function checkOidc(o: Options): void {
   const issuer = flag('oidcIssuerUrl');
   if ((o.oidcIssuerUrl === '') !== (o.oidcClientId === '')) {

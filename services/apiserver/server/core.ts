@@ -39,11 +39,11 @@ import { offered } from '../subresources/tokens/issuer.js';
 /** Changes older than this are dropped from memory even when there is room. */
 const HISTORY_RETAIN_MS = 10 * 60_000;
 
-/** What reads and writes objects, without the HTTP around it. */
+/** The parts of the server that read and write objects, without HTTP. */
 export interface Core {
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;
-  /** What is built in. */
+  /** Built-in types and resources. */
   readonly catalog: Catalog;
   /** All that there is and is served, which changes. */
   readonly live: LiveCatalog;
@@ -57,7 +57,7 @@ export interface Core {
   readonly streams: OpenStreams;
   /** The address of the service that leads to the API servers. */
   readonly serviceAddress: string;
-  /** Who has which roles; undefined where roles decide nothing. */
+  /** The index of roles by user; undefined where roles decide nothing. */
   readonly access: AccessIndex | undefined;
   readonly state: {
     /** The port that the server listens on; 0 until it does. */

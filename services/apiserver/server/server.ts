@@ -33,7 +33,7 @@ export interface ApiServerDeps {
 
 export interface ApiServer {
   readonly port: number;
-  /** What it serves; resources can be added to it and removed. */
+  /** The live catalog: resources can be added to it and removed. */
   readonly catalog: Pick<LiveCatalog, 'current' | 'change'>;
   /** Resolves when `/readyz` answers 200 for the first time. */
   ready(signal: AbortSignal): Promise<void>;
@@ -124,7 +124,7 @@ function serverOf(
       const closed = listener.close(DRAIN_MS);
       streams.endAll();
       await closed;
-      await own.audit?.close(); // nobody asks any more: what was told of requests is written
+      await own.audit?.close(); // no request comes any more: the events of all are written
       await left;
       own.stopping.abort(new Error('The server is stopping'));
       await own.running;

@@ -23,13 +23,13 @@ export interface StageDeps {
   readonly log: ErrorLog;
   /** Longest that a request other than a long-running one may take. */
   readonly requestTimeoutMs: number;
-  /** What is served, which changes. */
+  /** The live catalog of what is served. */
   readonly live: Pick<LiveCatalog, 'current'>;
   readonly vocabulary: Vocabulary;
   readonly metrics: RequestMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly authentication: AuthenticationDeps;
-  /** Absent: nobody is told of requests. */
+  /** Absent: requests are not audited. */
   readonly audit: Stage | undefined;
   /** Bounds how many requests run at once. */
   readonly flowControl: Stage;

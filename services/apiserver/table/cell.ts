@@ -6,7 +6,7 @@ export type Clock = (nowMs: number) => string;
 /** One cell of a row. Everything but clocks is the same for as long as the object is. */
 export type Cell = string | number | boolean | null | Clock;
 
-/** What the function of a column looks at. */
+/** The input of a column's function. */
 export interface ColumnInput {
   /** The object, in the storage version. */
   readonly object: unknown;

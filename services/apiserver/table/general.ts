@@ -57,7 +57,7 @@ export const GENERAL = {
     if (start === undefined) return '';
     return end === undefined ? ageOf(start) : humanDuration(end - start);
   },
-  /** What a list holds, or what all the values are. */
+  /** All values, those of lists one by one, with commas between. */
   join: ({ all }) =>
     all()
       .flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value]))

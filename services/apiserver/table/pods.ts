@@ -1,6 +1,6 @@
 import { ageOf, conditionIsTrue, listOf, numberOf, recordOf, textOf, timeOf, type Clock, type Show } from './cell.js';
 
-/** What the columns of a pod tell of its containers. */
+/** The containers of a pod, as its columns show them. */
 interface PodState {
   readonly ready: number;
   readonly containers: number;
@@ -107,7 +107,7 @@ export const PODS = {
   },
 } as const satisfies Readonly<Record<string, Show>>;
 
-/** What is told of a whole row. */
+/** Conditions of a whole row. */
 export interface RowCondition {
   readonly type: string;
   readonly status: string;

@@ -17,7 +17,9 @@ import { FieldValidation } from './decode-body.js';
 import type { VerbDeps } from './types.js';
 import { createInstead, write, type Write } from './write.js';
 
-/** Server-side apply (spec 1, 3.2): a partial object, merged into what is there by who owns what. Creates what is not. */
+/**
+ * Server-side apply (spec 1, 3.2): a partial object, merged into what is there by who owns what. Creates what is not.
+ */
 export async function apply(
   deps: VerbDeps,
   ctx: Context,
@@ -120,7 +122,7 @@ async function readConfig(
   return { ...body, metadata };
 }
 
-/** Without what this path does not write: nobody can own what they cannot set. */
+/** Without the fields that this path does not write: they cannot be owned through it. */
 function withinReach(config: JsonObject, { subresource }: ResourceRequest, { stored }: ServedResource): JsonObject {
   const part = partOf(subresource) ?? '';
   if (part !== '') return withinPart(part, config, stored.strategy);

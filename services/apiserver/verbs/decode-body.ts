@@ -25,7 +25,7 @@ export const unsupportedMediaType = (type: string, supported: readonly string[])
     `the body of the request was in an unknown format (${JSON.stringify(type)}) - accepted media types include: ${supported.join(', ')}`,
   );
 
-/** What a text says beside its value: names that it has twice, and how it writes numbers. */
+/** The parts of a text that its value does not keep: names that it has twice, and how it writes numbers. */
 type TextNotes = Pick<FieldValidation, 'duplicates' | 'literals'>;
 
 export interface BodyOptions {
@@ -115,11 +115,11 @@ const MODES: ReadonlyMap<string, Mode> = new Map(
 );
 
 /**
- * What `fieldValidation` asks to do about members that are not stored, unknown ones and all but the last of several of
- * one name: nothing, a warning each (the default), or a refusal that names all of them.
+ * The parameter `fieldValidation`: the treatment of members that are not stored, unknown ones and all but the last of
+ * several of one name: nothing, a warning each (the default), or a refusal that names all of them.
  */
 export class FieldValidation {
-  /** Where a decoder notes duplicates; undefined when nobody wants to know. */
+  /** Where a decoder notes duplicates; undefined where they are ignored. */
   readonly duplicates: string[] | undefined;
   /** Where a decoder notes how numbers are written that may be no integers. */
   readonly literals = new Map<string, string>();

@@ -27,7 +27,7 @@ export const deleteCollection =
     const failed = new AbortController();
     const worker = async (): Promise<void> => {
       for (const object of queue) {
-        signal.throwIfAborted(); // nobody waits for the rest
+        signal.throwIfAborted(); // the rest is not waited for
         failed.signal.throwIfAborted();
         await turns.next(); // a dry run waits for nothing else
         turns.charge(0);
@@ -38,7 +38,7 @@ export const deleteCollection =
       try {
         await removeObject(deps, ctx, request, served, object, options);
       } catch (err) {
-        if (hasReason(err, 'NotFound')) return; // somebody else was quicker: what was wanted has happened
+        if (hasReason(err, 'NotFound')) return; // another request was quicker: it is gone, as was wanted
         failed.abort(err);
         throw err;
       }

@@ -35,7 +35,7 @@ export interface VerbStageDeps {
   readonly verbs: VerbTable;
 }
 
-/** The innermost stage for resources: finds who does it, or says why nobody can. */
+/** The innermost stage for resources: finds the verb or the operation, or refuses. */
 export const verb =
   ({ feed, ...found }: VerbStageDeps): Stage =>
   async (ctx, next) => {
@@ -76,7 +76,7 @@ const LOADED_WITHIN_MS = 3_000;
 /**
  * A resource that has just come is still being loaded; one that has just gone is not there any more.
  *
- * @throws {StatusError} ServiceUnavailable, NotFound @throws the request's own reason when nobody waits for it any more
+ * @throws {StatusError} ServiceUnavailable, NotFound @throws the request's own reason when the asker has left
  */
 async function untilLoaded(ctx: Context, { stored: { cache } }: ServedResource): Promise<void> {
   if (await cache.whenLoaded(LOADED_WITHIN_MS, ctx.state.signal)) return;
@@ -84,7 +84,7 @@ async function untilLoaded(ctx: Context, { stored: { cache } }: ServedResource):
 }
 
 /**
- * What is done with the resource.
+ * The verb of a request.
  *
  * @throws {StatusError} NotFound where no method leads to anything; MethodNotAllowed or NotImplemented for another one
  */
@@ -111,7 +111,10 @@ function notBuilt({ resource, subresource, group }: ResourceRequest): StatusErro
   });
 }
 
-/** Refuses what cannot be answered as the client wants before anything is read or done. @throws {StatusError} NotAcceptable */
+/**
+ * Refuses what cannot be answered as the client wants before anything is read or done. @throws {StatusError}
+ * NotAcceptable
+ */
 const negotiated =
   (handler: VerbHandler): VerbHandler =>
   (ctx, request, served) => {

@@ -40,7 +40,7 @@ export function versionParameters(query: URLSearchParams): VersionParameters {
   };
 }
 
-/** What a selection restricts a request to, beside its path. */
+/** The selection of a request, beside its path. */
 export interface Selection {
   readonly filter: ChangeFilter;
   /** '' unless the field selector names exactly one. */
@@ -76,7 +76,7 @@ const MAX_LENGTH = 128;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 
 /**
- * Who writes: the parameter `fieldManager`, else the first part of the user agent (spec 1, 3.2).
+ * The field manager of a write: the parameter `fieldManager`, else the first part of the user agent (spec 1, 3.2).
  *
  * @param options The kind of options that a refusal names, e.g. `PatchOptions`.
  * @throws {StatusError} Invalid

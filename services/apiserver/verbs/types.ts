@@ -12,7 +12,7 @@ import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Bodies } from './decode-body.js';
 import type { WatchService } from '../registry/watch-service.js';
 
-/** What the verbs work with. */
+/** Dependencies of the verbs. */
 export interface VerbDeps {
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;

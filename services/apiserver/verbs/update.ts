@@ -34,7 +34,7 @@ export const update =
     await answerWritten(ctx, served, written);
   };
 
-/** Who names a state means the object that had it: that one is gone. @throws {StatusError} Conflict */
+/** A body with a resourceVersion is about the object that had it, which is gone. @throws {StatusError} Conflict */
 function refuseKnownState({ name }: ResourceRequest, { declaration }: ServedResource, { metadata }: SentObject): void {
   const { uid = '', resourceVersion = '' } = metadata;
   if (uid !== '') {

@@ -15,7 +15,9 @@ import { resourceVersionParameter, selection } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 import { untilOver } from './watch-end.js';
 
-/** Watches without a timeout of their own end after a random time in this span, so that clients spread over replicas. */
+/**
+ * Watches without a timeout of their own end after a random time in this span, so that clients spread over replicas.
+ */
 const MIN_TIMEOUT_MS = 30 * 60_000;
 const FUTURE_POLL_MS = 1_000;
 
@@ -92,7 +94,7 @@ function groupKey(
   return { scope: { namespace, name }, filter: selected.filter, encoder: encoderFor(served, form, view) };
 }
 
-/** A version that nobody has seen may still come: until the watch's own end. */
+/** A future version may still come: until the watch's own end. */
 async function reachVersion(
   { watches, reader }: VerbDeps,
   p: WatchParameters,

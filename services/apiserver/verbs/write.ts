@@ -24,8 +24,8 @@ import type { VerbDeps } from './types.js';
 
 /*
  * The recipe of every write of an object: CREATE and UPDATE below, from left to right, between what is wanted of the
- * present state and the transaction. It is gone through again when another write was quicker. Creates, updates, patches,
- * applies and the sub-resources that change an object differ in what they want of the present state.
+ * present state and the transaction. It is gone through again when another write was quicker. Creates, updates,
+ * patches, applies and the sub-resources that change an object differ in what they want of the present state.
  */
 
 /** One write of one object. */
@@ -42,16 +42,16 @@ export interface Write {
   /** How admission sees the object. Default: as it will be stored. */
   readonly shownAs?: AdmissionView | 'nothing';
   /**
-   * What to make of the present state, undefined when there is none. Called again after a lost race; may throw to
-   * refuse. The object that it returns is changed.
+   * Makes the wanted state of the present one, undefined when there is none. Called again after a lost race; may throw
+   * to refuse. The object that it returns is changed.
    */
   readonly wanted: (present: PresentState | undefined) => Wanted | Promise<Wanted>;
 }
 
-/** What a request wants an object to be, in the served version. */
+/** The state that a request wants, in the served version. */
 export interface Wanted {
   readonly object: ApiObject;
-  /** Who will own what, where the request has worked that out itself: an apply does. */
+  /** The owners of its fields, where the request has worked them out itself: an apply does. */
   readonly managers?: readonly ManagedFieldsEntry[];
 }
 
@@ -63,7 +63,7 @@ export interface PresentState {
 
 /** A sub-resource with a kind of its own, as admission sees it. */
 export interface AdmissionView {
-  /** What is shown of a state in the storage version. */
+  /** The view of a state in the storage version. */
   readonly of: (object: ApiObject) => ApiObject;
   /** That state with what admission has made of the view. */
   readonly into: (object: ApiObject, view: ApiObject) => ApiObject;
@@ -99,7 +99,7 @@ export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Writte
 export const createInstead = ({ authorize }: VerbDeps, { state }: Context, request: ResourceRequest): Promise<void> =>
   authorize(state.user, { ...request, verb: 'create' }, state);
 
-/** What all attempts of a write share. */
+/** The part of a write that all its attempts share. */
 interface Writing {
   readonly d: VerbDeps;
   readonly ctx: Context;
@@ -114,7 +114,7 @@ interface Attempt<Old extends ApiObject | undefined> extends Writing {
   readonly part: Part;
   /** The managedFields that the client has sent along, as they came. */
   sentManagers: unknown;
-  /** Who will own what, where that is known before the object is complete. */
+  /** The owners of fields, where they are known before the object is complete. */
   managers: readonly ManagedFieldsEntry[] | undefined;
 }
 
@@ -182,7 +182,7 @@ const presentState = (served: ServedResource, current: CachedObject): PresentSta
 
 function place(a: AnyAttempt, object: ApiObject): ApiObject {
   matchPlace(object, a.w.request);
-  // Through a part of an object nobody writes who owns it.
+  // Owners cannot be written through a part of an object.
   if (a.part === '') a.sentManagers = object.metadata.managedFields;
   return object;
 }
@@ -191,7 +191,7 @@ function convert({ w }: AnyAttempt, object: ApiObject): ApiObject {
   return stateSent(w.served, object);
 }
 
-/** Before the server fills in its own: that belongs to nobody. */
+/** Before the server fills in its own fields, which have no owner. */
 async function ownNew(a: Attempt<undefined>, object: ApiObject): Promise<ApiObject> {
   a.managers ??= await worked(a.ctx.state, a.d.ownership.created(a.w.served, object, a.w.by));
   return object;
@@ -258,7 +258,7 @@ async function ownChanged(a: Attempt<ApiObject>, object: ApiObject): Promise<Api
   return object;
 }
 
-/** What the server chooses, such as addresses: last, so that nothing is chosen for what is refused. */
+/** Fills in addresses and ports: late, so that nothing is chosen for an object that is refused. */
 function allocate({ allocator, part, old }: AnyAttempt, object: ApiObject): ApiObject | Promise<ApiObject> {
   return part === '' && allocator !== undefined ? allocator.allocate(object, old) : object;
 }

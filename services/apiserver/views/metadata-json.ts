@@ -8,7 +8,7 @@ import { inSlices } from './slices.js';
 const KIND = 'PartialObjectMetadata';
 const LIST_END = Buffer.from(']}');
 
-/** What stands before the metadata of a partial object. */
+/** The bytes before the metadata of a partial object. */
 export const partialHead = (apiVersion: string): string =>
   `{"kind":"${KIND}","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
 

@@ -21,7 +21,7 @@ import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
 import { VIEW_BUDGET } from './view-budget.js';
 
-/** What messages are shown, and how they are named. */
+/** The type of the messages of a view, and its name. */
 interface Messages {
   readonly id: string;
   readonly apiVersion: string;

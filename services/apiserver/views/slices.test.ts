@@ -43,7 +43,7 @@ describe('inSlices()', () => {
     assert.ok(turns >= 9, String(turns));
   });
 
-  it('stops when nobody waits for it any more', async () => {
+  it('stops when the asker has left', async () => {
     const left = new AbortController();
     const made: number[] = [];
     const encode = (writer: ByteWriter, n: number): void => {

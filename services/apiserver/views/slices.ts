@@ -11,7 +11,7 @@ const FEW = 100;
  * Encodes many objects one behind the other, in stints between which others have their turn.
  *
  * @returns Pieces that end where an object ends.
- * @throws `asker.signal.reason` when nobody waits for it any more
+ * @throws `asker.signal.reason` when the asker has left
  */
 export async function inSlices<T>(
   items: readonly T[],
@@ -35,14 +35,14 @@ export async function inSlices<T>(
   }
 }
 
-/** Pieces are made in less than this, unless they are many that nobody has kept. */
+/** Pieces are made in less than this, unless there are many and none of them is kept. */
 const SHORT_MS = 1;
 
 /**
  * Takes all of what is made as it is taken: at once when that is short work, else in stints between which others have
  * their turn.
  *
- * @throws `asker.signal.reason` when nobody waits for it any more
+ * @throws `asker.signal.reason` when the asker has left
  */
 export function allPieces(pieces: Iterable<Buffer>, asker: Asker): Buffer[] | Promise<Buffer[]> {
   const taken: Buffer[] = [];

@@ -12,7 +12,7 @@ import { jsonOf, metadataOf, versionOf, type Shown, listMeta, markObject, type L
 import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
 
-/** What of its object a row carries. */
+/** The part of its object that a row carries. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 const END = Buffer.from(']}');

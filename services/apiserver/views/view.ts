@@ -6,7 +6,7 @@ import type { ChangeType } from '../cache/history.js';
 import type { Page } from '../registry/reader.js';
 import type { Asker } from '../http/turns.js';
 
-/** What a list says of itself. */
+/** The metadata of a list. */
 export interface ListMeta {
   readonly [member: string]: string | number | undefined;
   readonly resourceVersion: string;
@@ -37,7 +37,7 @@ export interface View {
   readonly opening?: (frames: Buffer) => Buffer;
 }
 
-/** What a bookmark holds in place of an object. */
+/** The object of a bookmark. */
 export const markObject = (
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
   resourceVersion: number,
@@ -52,7 +52,7 @@ export const markObject = (
   },
 });
 
-/** What is to be shown: an object of the cache, or a state that is not stored. Both in the storage version. */
+/** The object of an answer: one of the cache, or a state that is not stored. Both in the storage version. */
 export type Shown = CachedObject | ApiObject;
 
 /** Of a cached object a copy that the caller may change; a state itself. */

@@ -28,7 +28,7 @@ export class ReviewService {
 
   /**
    * @param read Takes the status for what it says. What it throws ends the question.
-   * @param left Fires when nobody waits for the answer any more; that is no failure of the service.
+   * @param left Fires when the answer is not waited for any more; that is no failure of the service.
    * @throws {ReviewError} For an answer that is not of this kind and version, that has no status, or a failure.
    * @throws {RemoteError} When none came. @throws `left.reason`
    */

@@ -2,7 +2,7 @@ import { unlessAborted } from '../../client/deadline/deadline.js';
 import type { Asker } from '../http/turns.js';
 import { ReviewError } from './review-error.js';
 
-/** Questions under way at once; each holds what it asks, and waits for seconds when the service is slow. */
+/** Most questions under way at once: each holds its text, and waits for seconds when the service is slow. */
 const MAX_UNDER_WAY = 4_096;
 
 interface Question<V> {
@@ -12,8 +12,8 @@ interface Question<V> {
 }
 
 /**
- * Whoever asks what is just being asked gets the same answer. Somebody who no longer waits ends it for nobody else; when
- * nobody waits any more, it ends.
+ * Questions to a service, each asked once at a time: the same question from another request waits for the same answer.
+ * A request that leaves does not end the question for others; the last one to leave does.
  */
 export class SharedQuestions<V> {
   readonly #underWay = new Map<string, Question<V>>();
@@ -24,11 +24,11 @@ export class SharedQuestions<V> {
   }
 
   /**
-   * @param key Stands for all that is asked.
-   * @param ask Bounded in time by itself. Its signal fires when nobody waits for the answer any more.
-   * @param asker Absent: he waits to the end.
-   * @throws {ReviewError} When too much is being asked. @throws What `ask` throws.
-   * @throws `asker.signal.reason` when he leaves
+   * @param key The question: equal keys share an answer.
+   * @param ask Bounded in time by itself. Its signal fires when the answer is not waited for any more.
+   * @param asker Absent: the answer is waited for to the end.
+   * @throws {ReviewError} When 4,096 questions are under way. @throws What `ask` throws.
+   * @throws `asker.signal.reason` when the asker leaves
    */
   async ask(key: string, ask: (signal: AbortSignal) => Promise<V>, asker?: Asker): Promise<V> {
     const question = this.#underWay.get(key) ?? this.#begin(key, ask);

@@ -10,7 +10,9 @@ export interface Credential {
   readonly certificateVersion: number;
 }
 
-/** Who a client is. What is asked for is remembered as long as it is good, so it may be asked for each request. */
+/**
+ * The credentials of a client. They are remembered as long as they are valid, so they may be asked for each request.
+ */
 export interface Credentials {
   /**
    * @param signal Ends the wait; work that others wait for goes on.

@@ -8,7 +8,7 @@ interface Run<T> {
 }
 
 export interface SharedRunOptions {
-  /** What becomes of work that nobody waits for any more: it is ended, or goes on to its own bound. */
+  /** Work that is not waited for any more: it is ended, or goes on to its own bound. */
   readonly abandoned: 'ended' | 'finished';
 }
 
@@ -51,7 +51,7 @@ export class SharedRun<T> {
     return run;
   }
 
-  /** Who comes now begins anew. */
+  /** Later callers begin anew. */
   #end(run: Run<T>, why: Error): void {
     this.#forget(run);
     run.controller.abort(why);

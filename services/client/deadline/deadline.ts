@@ -50,7 +50,7 @@ function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => signal.removeEventListener('abort', callback);
 }
 
-/** What comes first: the end of `work`, or the signal. @throws `signal.reason` */
+/** The result of `work`, unless the signal fires first. @throws `signal.reason` */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let forget = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {

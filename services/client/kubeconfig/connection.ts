@@ -19,7 +19,7 @@ export interface Connection {
   /** http or https, without user name and password. */
   readonly server: URL;
   readonly tls: ServerTrust;
-  /** Who opened the connection closes them. */
+  /** Closed by the opener of the connection. */
   readonly credentials: Credentials;
   readonly impersonation: ImpersonationHeaders;
   /** Empty when the context names none. */
@@ -27,7 +27,9 @@ export interface Connection {
 }
 
 export interface ServerTrust {
-  /** Certificates of the authorities that the server's certificate is checked against, PEM; undefined: the runtime's. */
+  /**
+   * Certificates of the authorities that the server's certificate is checked against, PEM; undefined: the runtime's.
+   */
   readonly authorities: string | undefined;
   /** The name that the server's certificate is for, where it is not the one in the URL. */
   readonly serverName: string | undefined;

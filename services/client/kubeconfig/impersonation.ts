@@ -6,8 +6,8 @@ export type ImpersonationHeaders = Readonly<Record<string, string | readonly str
 const TOKEN_CHARACTER = /[^!#$&'*+\-.^_`|~0-9A-Za-z]/gu;
 
 /**
- * @throws {ClientConfigError} For groups, uid or extra attributes of nobody, and for what no header can hold: another name
- * would arrive, or none, and the client would act as itself.
+ * @throws {ClientConfigError} For groups, uid or extra attributes without a user, and for what no header can hold:
+ * another name would arrive, or none, and the client would act as itself.
  */
 export function impersonationHeaders(user: UserEntry): ImpersonationHeaders {
   const { as, asUid, asGroups, asExtra } = user;

@@ -23,7 +23,9 @@ export function agentFor(trust: ServerTrust, { cert, key }: Pick<Credential, 'ce
   });
 }
 
-/** The connections to one service. A changed certificate makes new ones; old ones end with what is under way on them. */
+/**
+ * The connections to one service. A changed certificate makes new ones; old ones end with what is under way on them.
+ */
 export class Agents {
   readonly #trust: ServerTrust;
   #current: { readonly version: number; readonly agent: Agent } | undefined;
@@ -46,7 +48,7 @@ export class Agents {
     if (this.#current !== undefined) retire(this.#current.agent);
   }
 
-  /** What is under way on older connections is for who asked to end. */
+  /** Requests under way on older connections are ended by their callers. */
   close(): void {
     this.#current?.agent.destroy();
   }

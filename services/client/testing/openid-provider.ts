@@ -16,7 +16,7 @@ export interface OpenIdProvider {
   readonly asked: string[];
   /** Called with each of them before it is answered. */
   onAsked: ((line: string) => void) | undefined;
-  /** A refresh token as somebody has it who has logged in. @param scope Without `openid` no ID token comes of it. */
+  /** A refresh token after a login. @param scope Without `openid` no ID token comes of it. */
   refreshToken(o?: { readonly account?: string; readonly scope?: string }): Promise<string>;
   /** Answers the next requests in the provider's place, until it is undefined again. */
   instead: ((req: IncomingMessage, res: ServerResponse) => void) | undefined;

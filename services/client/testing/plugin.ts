@@ -40,7 +40,7 @@ export class TestPlugin {
   }
 }
 
-/** What a plugin prints. */
+/** The output of a plugin. */
 export const execCredential = (status: object, more: object = {}): object => ({
   apiVersion: `${vocabulary('platform').groups.clientAuthentication}/v1`,
   kind: 'ExecCredential',

@@ -5,8 +5,8 @@ import { parseYaml } from './yaml.js';
 /**
  * Bytes to a value. YAML may answer later, for its parser is loaded at first use: always await.
  *
- * @param duplicates Takes the paths of members that the text names twice; without it nobody looks for them in JSON, and
- * YAML refuses them.
+ * @param duplicates Takes the paths of members that the text names twice; without it they are not looked for in JSON,
+ * and YAML refuses them.
  * @param literals Takes how numbers with a fraction or an exponent are written in JSON; in YAML `1.0` is an integer.
  */
 export type BodyDecoder = (

@@ -63,7 +63,7 @@ export function encodeObject(obj: ApiObject): Buffer {
   return Buffer.from(wellFormed(head + metadata.slice(1) + tailText(obj)), 'utf8');
 }
 
-/** What follows metadata, up to the end. */
+/** All members after metadata, as text up to the end. */
 function tailText(obj: ApiObject): string {
   const rest = {};
   for (const key in obj) {

@@ -30,8 +30,8 @@ const REST_AFTER_MS = 30_000;
 const MOST_HEAP_MB = 256;
 
 /**
- * A thread of its own for texts in YAML: they take a microsecond and more a character, in which nobody else would be
- * answered. Started by the first of them, and ended when none has come for half a minute.
+ * A thread of its own for texts in YAML: they take a microsecond and more a character, in which no other request would
+ * be answered. Started by the first of them, and ended when none has come for half a minute.
  */
 export class YamlThread {
   readonly #start: () => Worker;
@@ -48,8 +48,8 @@ export class YamlThread {
 
   /**
    * @param duplicates Gets the paths of duplicate keys; without it they are refused.
-   * @throws {StatusError} As `parseYamlText`; TooManyRequests when too much waits already; Timeout; RequestEntityTooLarge
-   * when more comes of it than `maxBytes`
+   * @throws {StatusError} As `parseYamlText`; TooManyRequests when too much waits already; Timeout;
+   * RequestEntityTooLarge when more comes of it than `maxBytes`
    */
   async parse(text: string, maxDepth: number, maxBytes: number, duplicates?: string[]): Promise<Json> {
     const question = { text, maxDepth, maxBytes, wantsDuplicates: duplicates !== undefined };
@@ -103,7 +103,7 @@ export class YamlThread {
     this.#sendFirst();
   }
 
-  /** What is under way fails; the others go to a new thread. */
+  /** Fails the text under way; the others go to a new thread. */
   #fail(reason: Reason, message: string): void {
     this.#stop();
     this.#settleFirst({ reason, message });

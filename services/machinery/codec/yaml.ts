@@ -26,7 +26,7 @@ const OPENING_BRACE = 0x7b;
 
 /**
  * Parses one YAML document in the core schema. Tags other than the core ones, merge keys and values that JSON does not
- * have are refused, and so are duplicate keys, unless somebody wants to know of them. Most bodies that call themselves
+ * have are refused, and so are duplicate keys, unless the caller takes their paths. Most bodies that call themselves
  * YAML are JSON, and are taken as such. The parser is loaded at first use, for many processes never meet YAML.
  *
  * @param duplicates Gets the paths of duplicate keys, as of `duplicateMembers`; the last of them counts.
@@ -62,7 +62,7 @@ const thread = new YamlThread();
 
 /**
  * The same for text of bounded length, and for those who have the parser already, as what is read before a process
- * answers anybody does.
+ * any text takes.
  *
  * @throws {StatusError} BadRequest. Where the text is no YAML, its cause is what the parser says of the place.
  */

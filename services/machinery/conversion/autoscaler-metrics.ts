@@ -97,7 +97,7 @@ function nested(rows: readonly Row[], flatForm: Tree): Tree {
   return tree;
 }
 
-/** What the flat form tells by the member that is there, a nested target tells by its type too. */
+/** The type of a nested target, which the flat form says by the member that is there. */
 const TARGET_TYPES = [
   ['averageUtilization', 'Utilization'],
   ['averageValue', 'AverageValue'],

@@ -35,7 +35,7 @@ function withCpuTarget(metrics: readonly Tree[], percentage: unknown): readonly 
   return [...metrics.slice(0, at), ...own, ...metrics.slice(at + 1)];
 }
 
-/** What v1 cannot show beside the percentage: all metrics, unless the CPU's comes last and can be put back there. */
+/** Metrics that v1 cannot show beside the percentage: all of them, unless that of the CPU is last. */
 function metricsBesideCpu(metrics: readonly Tree[]): readonly Tree[] {
   const at = metrics.findIndex((metric) => cpuTarget(metric) !== undefined);
   return at >= 0 && at === metrics.length - 1 ? metrics.slice(0, at) : metrics;

@@ -55,7 +55,7 @@ function actionAt(type: Type, rule: DefaultRule): Action {
   return (object) => mayWrite(object) && target.write(object, copied(value));
 }
 
-/** What most rules are, in one function instead of three: objects of every kind come through here. */
+/** The action of most rules, in one function instead of three, as objects of every kind pass it. */
 function constant({ steps, nullable }: Path, value: unknown): Action {
   const name = steps[0]?.name ?? '';
   return (object) => {
@@ -139,7 +139,9 @@ function memberOf(type: Type, name: string): Field {
   return field;
 }
 
-/** @param from The type that the path starts at. @throws {Error} when it leads through members that are not declared. */
+/**
+ * @param from The type that the path starts at. @throws {Error} when it leads through members that are not declared.
+ */
 function pathOf(from: Type, path: RulePath): Path {
   const steps: Step[] = [];
   let type: Type | undefined = from;

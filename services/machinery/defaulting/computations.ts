@@ -2,7 +2,7 @@ import { canonicalQuantity } from '../schema/quantity.js';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What image names look like behind their registry. Others have no tag: whoever runs them will say why. */
+/** Image names behind their registry. Others have no tag, and are refused by the node that runs them. */
 const REPOSITORY = /^[a-z0-9._/-]+$/;
 const REGISTRY = /^(?:localhost|[^/]*[.:][^/]*)\//;
 
@@ -18,7 +18,7 @@ function tagOf(image: string): string {
 
 /** Values that are worked out from another member; undefined leaves the member as it is. */
 export const COMPUTATIONS = {
-  /** What may change under the same name is fetched every time. */
+  /** An image that may change under the same name is fetched every time. */
   imagePullPolicy: (image: unknown) => (tagOf(textOf(image)) === 'latest' ? 'Always' : undefined),
   lowerCase: (text: unknown) => textOf(text).toLowerCase() || undefined,
   listKind: (kind: unknown) => (textOf(kind) === '' ? undefined : `${textOf(kind)}List`),

@@ -29,7 +29,7 @@ export class Defaulter {
   }
 }
 
-/** What there is to do in values of a type. Only types with something to do have one. */
+/** The defaults of a type, compiled. Types without any, at any depth, have no plan. */
 export interface Plan {
   readonly actions: readonly Action[];
   readonly members: readonly Member[];
@@ -128,7 +128,10 @@ class Planner {
   }
 }
 
-/** The type and all that it leads to, without those whose JSON is something else than their fields: they have no defaults. */
+/**
+ * The type and all that it leads to, without those whose JSON is something else than their fields: they have no
+ * defaults.
+ */
 function reachable(from: Type): readonly Type[] {
   const found = new Set<Type>();
   const open = [from];

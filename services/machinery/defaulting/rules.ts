@@ -4,7 +4,7 @@ import type { ComputationName } from './computations.js';
 /** Member names joined by dots, or a list of them where a name has dots itself (keys of maps). */
 export type RulePath = string | readonly string[];
 
-/** What becomes of one member of a type that was not given. */
+/** The default of one member of a type. */
 export interface DefaultRule {
   /** Lists to go through first, e.g. `containers[*].ports[*]`: `path`, `from` and `fillFrom` are read in each item. */
   readonly at?: string;

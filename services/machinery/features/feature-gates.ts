@@ -9,7 +9,7 @@ export interface FeatureGates {
 
 const DEFAULTS: Readonly<Record<Stage, boolean>> = { alpha: false, beta: true, ga: true };
 
-/** What is on when nobody says otherwise. */
+/** Features and their state by default. */
 export const DEFAULT_GATES: FeatureGates = gatesOf(GATES, new Map(), new Map());
 
 /**
@@ -73,7 +73,7 @@ function knownGate(table: Readonly<Record<string, Gate>>, name: string): Gate {
   return gate;
 }
 
-/** @returns What to tell whoever set it. */
+/** @returns Warnings for the operator who set it. */
 function check(name: string, { stage, since }: Gate, value: boolean): readonly string[] {
   if (stage !== 'ga') return [];
   if (!value) throw refused(name, `the feature is generally available since ${since} and cannot be turned off`);

@@ -1,4 +1,4 @@
-/** What a flag's value may be, and what it becomes. */
+/** The type of a flag: the values that it takes, and the type of the option. */
 export interface FlagTypes {
   readonly string: string;
   readonly int: number;

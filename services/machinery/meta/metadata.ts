@@ -2,7 +2,7 @@ import { parseApiVersion } from './gvk.js';
 import type { ObjectMeta, OwnerReference } from './object.js';
 import { type FieldError, field } from './status.js';
 
-/** What a kind asks of its metadata; a ResourceDeclaration is one. */
+/** The rules of a kind for its metadata; a ResourceDeclaration is one. */
 export interface MetadataRules {
   readonly namespaced: boolean;
   /** A name from the name-rules data, e.g. `dns1123-subdomain`. */
@@ -257,7 +257,7 @@ function part(which: string, text: string, rule: TextRule): readonly string[] {
   return [...(text === '' ? [`${which} part must be non-empty`] : []), ...problems.map((p) => `${which} part ${p}`)];
 }
 
-/** What may stand in a URL between two slashes. */
+/** Text that may stand in a URL between two slashes. */
 export const pathSegment: TextRule = (text) =>
   text === '.' || text === '..' ? [`may not be '${text}'`] : pathSegmentPrefix(text);
 

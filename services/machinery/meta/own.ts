@@ -1,7 +1,7 @@
 /**
  * Writes an own member whatever its name. Plain assignment is the fast way, but `o['__proto__'] = v` would change the
  * prototype instead; every write under a key that a client chose goes through here. For reading such keys from parsed
- * values: `Object.hasOwn` first, for `o['constructor']` is there without anybody having put it. Our own tables that are
+ * values: `Object.hasOwn` first, for `o['constructor']` is inherited, not own. Our own tables that are
  * looked up by a client's word are Maps.
  */
 export function setOwn(target: object, key: string, value: unknown): void {

@@ -97,7 +97,7 @@ export function hasReason(err: unknown, reason: Reason): boolean {
   return false;
 }
 
-/** What a message calls a resource: `configmaps`, `deployments.apps`. */
+/** The name of a resource in messages: `configmaps`, `deployments.apps`. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;

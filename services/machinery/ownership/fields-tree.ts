@@ -43,7 +43,7 @@ export function equal(a: FieldsTree, b: FieldsTree): boolean {
   return more === 0;
 }
 
-/** What is in `a` and not in `b`: path by path, so the children of a removed parent stay. `a` itself if nothing goes. */
+/** The difference of two sets, path by path: the children of a removed parent stay. `a` itself if nothing goes. */
 export function difference(a: FieldsTree, b: FieldsTree): FieldsTree {
   return isLeaf(a) || isLeaf(b) ? a : (withoutMembers(a, b) ?? NO_FIELDS);
 }
@@ -81,7 +81,7 @@ function changed(a: FieldsTree, changes: ReadonlyMap<string, FieldsTree | undefi
   return count === 1 && out[SELF] !== undefined ? LEAF : out;
 }
 
-/** What is in both. */
+/** The intersection of two sets. */
 export function intersection(a: FieldsTree, b: FieldsTree): FieldsTree {
   return isLeaf(a) || isLeaf(b) ? NO_FIELDS : (common(a, b) ?? NO_FIELDS);
 }
@@ -103,7 +103,7 @@ function common(a: FieldsTree, b: FieldsTree): FieldsTree | undefined {
   return out === undefined || hasChildren ? out : LEAF;
 }
 
-/** What is in either. `a` itself if `b` brings nothing. */
+/** The union of two sets. `a` itself if `b` adds nothing. */
 export function union(a: FieldsTree, b: FieldsTree): FieldsTree {
   if (isLeaf(a)) return b;
   return isLeaf(b) ? a : withMembers(a, b);
@@ -116,11 +116,11 @@ function plus(a: FieldsTree, b: FieldsTree): FieldsTree {
   return withMembers(a, b);
 }
 
-/** What is in any of the sets. */
+/** The union of many sets. */
 export const unionAll = (roots: readonly FieldsTree[]): FieldsTree =>
   joinNodes(roots.filter((root) => !isEmpty(root))) ?? NO_FIELDS;
 
-/** What is in any of the nodes; undefined for none. In halves: one by one, a large one would be copied for each. */
+/** The union of nodes; undefined for none. In halves: one by one, a large node would be copied for each. */
 export function joinNodes(nodes: readonly FieldsTree[]): FieldsTree | undefined {
   if (nodes.length < 2) return nodes[0];
   const middle = nodes.length >> 1;
@@ -200,7 +200,7 @@ export function pathsOf(root: FieldsTree): readonly (readonly string[])[] {
   return paths;
 }
 
-/** What a path element is, by its first letter. */
+/** The kinds of path elements, by their first letter. */
 export const FIELD = 'f:';
 const KEY = 'k:';
 const VALUE = 'v:';

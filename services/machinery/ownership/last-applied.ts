@@ -23,7 +23,7 @@ export class LastApplied {
     return manager === this.#manager;
   }
 
-  /** The fields that the client set last and nobody has changed since. */
+  /** The fields that the client set last and no other writer has changed since. */
   fieldsOf(walker: ObjectWalker, live: ApiObject, normalise: (object: unknown) => ApiObject): FieldsTree {
     const text = this.#textIn(live);
     if (text === '') return NO_FIELDS;
@@ -33,7 +33,7 @@ export class LastApplied {
       const { changed, removed } = walker.diff(normalise(config), live);
       return difference(difference(walker.applied(config), changed), removed);
     } catch {
-      return NO_FIELDS; // anybody may write the annotation: what cannot be read allows nothing
+      return NO_FIELDS; // any client may write the annotation: one that cannot be read allows nothing
     }
   }
 

@@ -30,7 +30,9 @@ type List = readonly unknown[];
 const NONE: List = [];
 const listOf = (value: unknown): List => (Array.isArray(value) ? value : NONE);
 
-/** Items with one name on the two sides. More than one on a side: written before the list had names, or not validated. */
+/**
+ * Items with one name on the two sides. More than one on a side: written before the list had names, or not validated.
+ */
 interface Group {
   readonly before: unknown[];
   readonly after: unknown[];
@@ -139,7 +141,7 @@ export class ListWalker implements Walker {
     if (problem !== undefined) throw new NotApplicable(applied, `element ${index}: ${problem}`);
   }
 
-  /** What is empty or null says nothing about a list that holds something. */
+  /** An empty or null configuration leaves a list as it is. */
   merge(live: unknown, config: unknown): unknown {
     if (!Array.isArray(live)) return config;
     if (!Array.isArray(config)) return config === null && live.length > 0 ? live : config;
@@ -238,7 +240,7 @@ function problemOf(item: unknown, keys: readonly ListKey[]): string | undefined 
   return `associative list with keys has an element that omits key field ${name} (and doesn't have default value)`;
 }
 
-/** Whoever takes fields out of an item does not make another item of it. */
+/** Keys are put back into an item whose fields were taken out: it stays the same item. */
 function withKeys(pruned: unknown, item: unknown, keys: readonly ListKey[]): unknown {
   if (!isJsonObject(item)) return pruned;
   const out: Record<string, unknown> = isJsonObject(pruned) ? { ...pruned } : {};

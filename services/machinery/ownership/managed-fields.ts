@@ -13,7 +13,7 @@ import {
   unionAll,
 } from './fields-tree.js';
 
-/** Who set which fields, through which version. Spec 1, 2.2. */
+/** The owner of a set of fields, and the version through which it set them. Spec 1, 2.2. */
 export interface ManagedFieldsEntry {
   manager: string;
   operation: 'Apply' | 'Update';
@@ -28,7 +28,7 @@ export interface ManagedFieldsEntry {
 const MAX_DEPTH = 1000;
 /** Nodes of all entries together: more than fit in an object of the largest size. */
 const MAX_NODES = 200_000;
-/** What a node costs that is not canonical, as only clients send them: it is sorted, parsed and written anew. */
+/** The cost of a node that is not canonical, as only clients send them: it is sorted, parsed and written anew. */
 const REWRITE_COST = 10;
 const MAX_ENTRIES = 256;
 

@@ -5,7 +5,7 @@ import type { StructShape } from './shape.js';
 import { NotApplicable, type Difference, type Walker } from './walker.js';
 import { walkerOf } from './walkers.js';
 
-/** What became different from one state of an object to another. */
+/** The fields that differ between two states of an object. */
 export interface Changes {
   /** Added or of another value. */
   readonly changed: FieldsTree;
@@ -14,7 +14,7 @@ export interface Changes {
 
 export const isUnchanged = ({ changed, removed }: Changes): boolean => changed === NO_FIELDS && removed === NO_FIELDS;
 
-/** What is left to somebody else of the fields he had. */
+/** The fields of another manager that a write has not changed. */
 export const leftOf = (fields: FieldsTree, { changed, removed }: Changes): FieldsTree =>
   difference(difference(fields, changed), removed);
 
@@ -26,7 +26,7 @@ export class ObjectWalker {
 
   /**
    * @param empty What an object of the kind is before anything is set: what its type always shows is there already, and
-   * so is nobody's when a client creates it. Called once.
+   * so has no owner when a client creates it. Called once.
    */
   constructor(shape: StructShape, empty: () => unknown) {
     this.#walker = walkerOf(shape);

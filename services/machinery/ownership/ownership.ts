@@ -77,7 +77,7 @@ export class Ownership {
   }
 
   /**
-   * The records after a write other than apply: what it changed is the writer's alone, and what it removed is nobody's.
+   * The records after a write other than apply: changed fields are the writer's alone, and removed ones have no owner.
    *
    * @param next What is about to be stored, in the request's version.
    * @returns The very list `write.managers` when no record changed.
@@ -108,7 +108,7 @@ export class Ownership {
   /**
    * Merges a configuration into the live object, or makes the object from it.
    *
-   * What a set of another version says is taken by its paths when it comes to taking out what is not applied any more:
+   * A set of another version is taken by its paths when fields are taken out that are not applied any more:
    * a field that has another name in the request's version stays, without an owner.
    *
    * @param config The body as JSON, not decoded: only what the applier wrote counts.
@@ -197,7 +197,7 @@ interface View {
   readonly walker: ObjectWalker;
   readonly changes: Changes;
 }
-/** What a write changes in one version; undefined for a version that is not known. */
+/** The changes of a write as one version sees them; undefined for an unknown version. */
 type Views = (apiVersion: string) => View | undefined;
 
 interface NextState {
@@ -207,9 +207,9 @@ interface NextState {
 
 interface Configuration {
   readonly config: JsonObject;
-  /** What it sets. */
+  /** Fields of the configuration. */
   readonly fields: FieldsTree;
-  /** What the applier set the last time. */
+  /** Fields of the applier's last configuration. */
   readonly last: FieldsTree;
   readonly normalise: (object: unknown) => Work<ApiObject>;
 }
@@ -233,7 +233,7 @@ const entryFor = (
 ): ManagedFieldsEntry =>
   entryOf({ manager: manager === '' ? UNKNOWN_MANAGER : manager, operation, apiVersion, time, fields, subresource });
 
-/** What a write leaves to an entry; undefined when its version is not known any more. */
+/** An entry after a write by another manager; undefined when its version is not known any more. */
 function left(entry: ManagedFieldsEntry, views: Views): FieldsTree | undefined {
   const view = views(entry.apiVersion);
   return view && leftOf(view.walker.lift(entry.fieldsV1), view.changes);
@@ -262,7 +262,7 @@ function settled(
   return isSame ? given : [...after].sort(byPlace);
 }
 
-/** What anybody has once the configuration is applied. */
+/** The owned fields of all managers once the configuration is applied. */
 const keptBy = (
   others: readonly ManagedFieldsEntry[],
   fields: FieldsTree,

@@ -1,7 +1,7 @@
 import type { FieldDeclaration } from '../types/declarations.js';
 import { facet, type Field, type Type } from '../types/graph.js';
 
-/** What ownership needs to know of a type: how far down its parts have owners of their own. */
+/** The parts of a type that have owners of their own. */
 export type Shape =
   | { readonly kind: 'scalar' }
   /** A list, map or structure with one owner, compared as a whole. */
@@ -22,7 +22,7 @@ export interface StructShape {
   readonly fields: () => ReadonlyMap<string, Shape>;
   /** Members that are no declared fields, where they are allowed. */
   readonly others?: Shape;
-  /** Declared fields that nobody ever owns. */
+  /** Declared fields that never have an owner. */
   readonly ownerless?: ReadonlySet<string>;
 }
 

@@ -18,18 +18,20 @@ export interface Difference {
   removed: FieldsTree | undefined;
 }
 
-/** What is being taken out: what the applier applied the last time and not now, unless somebody has it. */
+/**
+ * Fields to take out: those of the applier's last configuration and not of this one, unless another manager has them.
+ */
 export interface Pruning {
-  /** What the applier had, at and below this node. */
+  /** The applier's former fields, at and below this node. */
   readonly dropped: FieldsTree;
-  /** What each of those has who have something here now. */
+  /** The fields of each other manager, at and below this node. */
   readonly kept: readonly FieldsTree[];
 }
 
 /** Steps from the root to a value that is being applied: problems are told with their place. */
 export type Steps = string[];
 
-/** What ownership does with the values of one shape. Values are JSON; nothing of them is changed. */
+/** Ownership of the values of one shape. Values are JSON; nothing of them is changed. */
 export interface Walker {
   /** Both are present and not identical. Sets both members of `out`, which come in undefined. */
   diff(before: unknown, after: unknown, out: Difference): void;
@@ -69,7 +71,7 @@ export function diffMembers(walker: Walker, before: unknown, after: unknown, out
   else walker.diff(before, after, out);
 }
 
-/** Somebody has the container itself, and so keeps it when it is emptied. */
+/** Whether a manager has the container itself, which then stays when it is emptied. */
 export const isKept = ({ kept }: Pruning): boolean => kept.some(isMember);
 
 /** The same of one member; undefined when nothing of it is taken out. */
@@ -130,7 +132,7 @@ export class StructWalker implements Walker {
 
   /**
    * @param load Called once, at the first value: types may contain themselves.
-   * @param others Of members that are no fields; without, they are nobody's.
+   * @param others The walker of members that are no fields; without it they have no owner.
    */
   constructor(load: () => StructParts, others?: Walker) {
     this.#load = load;
@@ -248,7 +250,7 @@ export class StructWalker implements Walker {
     return isEmptyObject(out) && !isKept(pruning) ? undefined : out;
   }
 
-  /** A named field is had by whoever has something in it; so what is in it by default goes with what was applied. */
+  /** A named field belongs to the owners of fields in it; defaults in it go with the last of these. */
   #prunedMember(name: string, member: unknown, pruning: Pruning): unknown {
     const field = this.#parts().byName.get(name);
     const walker = field?.walker ?? (this.#parts().ownerless.has(name) ? undefined : this.#others);

@@ -20,7 +20,7 @@ const INDEX = /^(?:0|[1-9]\d{0,15})$/;
  */
 export class Draft {
   #root: Json;
-  /** Containers that nobody else sees, and that may be changed in place. */
+  /** Containers made by this draft, which may be changed in place. */
   readonly #owned = new WeakSet<object>();
   #moved = 0;
 

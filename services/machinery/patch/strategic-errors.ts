@@ -49,7 +49,7 @@ const typeName = (value: Json | undefined): string => {
 
 const unprocessable = (message: string): StatusError => new StatusError('Invalid', message);
 
-/** What a strategic merge patch is refused with, in the words that clients know. */
+/** The refusals of strategic merge patches, in the words that clients know. */
 export const refused = {
   directive: (directive: Json | undefined, map: Json): StatusError =>
     badRequest(`invalid patch: unknown patch type: ${shown(directive)} in map: ${shown(map)}`),

@@ -4,10 +4,10 @@ import { refused } from './strategic-errors.js';
 
 type List = readonly Json[];
 
-/** What tells an item from others: the item itself, or its member of that name. */
+/** The identity of an item: the item itself, or its member of that name. */
 type KeyOf = (item: Json) => Json;
 
-/** What merging lists needs to know of the rest. */
+/** The rest of a merge, as merging lists sees it. */
 export interface ListMerge {
   readonly mergeKey: string | undefined;
   /** An item with what a patch says about it; undefined: there is no such item yet. */
@@ -63,7 +63,7 @@ export function mergedList(before: List | undefined, patch: List, merge: ListMer
   return orSame(before, ordered(withItems(kept, items, keyOf, merge), items.map(keyOf), kept.map(keyOf), keyOf));
 }
 
-/** What has not changed stays the same list, so that an object around it need not change either. */
+/** An unchanged list is the same list, so that the object around it stays the same, too. */
 const orSame = (before: List, after: List): List =>
   after.length === before.length && after.every((item, i) => item === before[i]) ? before : after;
 
@@ -81,9 +81,9 @@ function directiveOf(item: JsonObject): 'delete' | 'replace' | undefined {
 }
 
 interface Directed {
-  /** What the patch does not delete. */
+  /** Items that the patch does not delete. */
   readonly kept: readonly JsonObject[];
-  /** What the patch says about items. */
+  /** Items of the patch without a directive. */
   readonly items: readonly JsonObject[];
   /** Nothing stays but the patch's items. */
   readonly isReplaced: boolean;

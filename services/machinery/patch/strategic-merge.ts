@@ -16,9 +16,9 @@ const ORDER_PREFIX = '$setElementOrder/';
 
 /**
  * Applies a strategic merge patch: objects merge as in a JSON merge patch, lists as their declarations say, by the
- * member that tells their items apart. Directives in the patch delete, replace and order. Where there is nothing to merge
- * with, directives in the patch act on nothing, and nulls are left out. Nothing of `document` or `patch` is changed: the
- * result shares with them what it can, and `document` itself comes back when the patch changes nothing.
+ * member that tells their items apart. Directives in the patch delete, replace and order. Where there is nothing to
+ * merge with, directives in the patch act on nothing, and nulls are left out. Nothing of `document` or `patch` is
+ * changed: the result shares with them what it can, and `document` itself comes back when the patch changes nothing.
  *
  * @param type Of the document, in the version that the patch was written for. Where a member is not declared, objects
  * merge and lists are replaced.
@@ -177,7 +177,7 @@ function retainKeys(draft: Draft, patch: JsonObject, names: readonly string[]): 
 
 /** How the members of a JSON object are merged. */
 interface Shape {
-  /** What becomes of a member; every name has an answer. */
+  /** The merge rule of a member; every name has one. */
   readonly member: (name: string) => MemberShape;
 }
 

@@ -17,7 +17,7 @@ export const OID = {
 
 export interface CertificateParts {
   readonly subject: Element;
-  /** What each extension holds, in DER, by its object id in dots. */
+  /** The value of each extension in DER, by its object id in dots. */
   readonly extensions: ReadonlyMap<string, Buffer>;
 }
 

@@ -11,7 +11,7 @@ export interface Element {
   readonly value: string | readonly Element[];
 }
 
-/** What is used of the library's ASN.1 part. Byte strings have one byte per character. */
+/** The parts of the library's ASN.1 interface that are used. Byte strings have one byte per character. */
 interface Asn1 {
   create(tagClass: number, type: number, constructed: boolean, value: string | readonly Element[]): Element;
   fromDer(bytes: string, options: typeof READING): Element;
@@ -150,7 +150,10 @@ export const time = (date: Date): Element =>
     ? make(TAG.utcTime, asn1().dateToUtcTime(date))
     : make(TAG.generalizedTime, asn1().dateToGeneralizedTime(date));
 
-/** An address in the order of the network. The library reads no IPv6 that ends like IPv4, so it is brought to the usual form; zones go. */
+/**
+ * An address in the order of the network. The library reads no IPv6 that ends like IPv4, so it is brought to the usual
+ * form; zones go.
+ */
 export function addressBytes(ip: string): Buffer {
   const { bytesFromIP } = load('node-forge/lib/util.js') as { bytesFromIP: (ip: string) => string };
   return Buffer.from(

@@ -43,13 +43,16 @@ const PSS_HASHES: ReadonlyMap<string, string> = new Map([
   ['2.16.840.1.101.3.4.2.3', 'sha512'],
 ]);
 const NULL = Buffer.of(der.TAG.null, 0);
-/** What is meant when the parameters do not tell. */
+/** Defaults of absent parameters. */
 const PSS_SALT_LENGTH = 20;
 
 /** The curve, or the kind of a key that has none. */
 const kindOf = (key: KeyObject): string => key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType ?? '';
 
-/** What `key` signs with. Algorithms of RSA have empty parameters, the others none. @throws {Error} When it cannot sign. */
+/**
+ * The signature algorithm of `key`. Algorithms of RSA have empty parameters, the others none. @throws {Error} When it
+ * cannot sign.
+ */
 export function signingAlgorithm(key: KeyObject): Element {
   const kind = kindOf(key);
   const oid = SIGNING.get(kind);
@@ -57,7 +60,10 @@ export function signingAlgorithm(key: KeyObject): Element {
   return der.sequence(der.objectId(oid), ...(kind === 'rsa' ? [der.primitive(der.TAG.null, Buffer.of())] : []));
 }
 
-/** A content with its algorithm and signature, as certificates and requests for them have it. @throws {Error} When the key cannot sign. */
+/**
+ * A content with its algorithm and signature, as certificates and requests for them have it. @throws {Error} When the
+ * key cannot sign.
+ */
 export function signed(content: Element, key: KeyObject): Element {
   const algorithm = signingAlgorithm(key);
   return der.sequence(content, algorithm, der.bits(sign(algorithmOf(algorithm)?.hash, der.encodeDer(content), key)));
@@ -101,7 +107,9 @@ function pssOf(parameters: Element | undefined): Algorithm | undefined {
   return { ...rsa(hash), keys: ['rsa', 'rsa-pss'], pss: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } };
 }
 
-/** The object identifier of a hash, whose parameters are NULL or absent (RFC 4055, 2.1); undefined when they are not. */
+/**
+ * The object identifier of a hash, whose parameters are NULL or absent (RFC 4055, 2.1); undefined when they are not.
+ */
 function hashOf(identifier: Element | undefined): string | undefined {
   const [id, parameters] = der.membersOf(identifier);
   const isPlain = parameters === undefined || der.encodeDer(parameters).equals(NULL);
@@ -120,6 +128,6 @@ function isSigned({ hash, pss }: Algorithm, key: KeyObject, content: Buffer, sig
   try {
     return verify(hash, content, { key, ...pss }, signature);
   } catch {
-    return false; // a length that nobody verifies
+    return false; // a length that is not supported
   }
 }

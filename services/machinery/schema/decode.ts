@@ -55,7 +55,7 @@ function described(typeKey: string): string {
 /** The metadata of an object; that of an object inside another always shows its creationTimestamp. */
 const METADATA_TYPE = 'meta/v1.ObjectMeta';
 
-/** What to do with a field when its value is the zero of its type or was not given. */
+/** Treatment of a field whose value is the zero of its type or was not given. */
 type WhenZero =
   | 'keep' // absent and zero differ
   | 'omit'

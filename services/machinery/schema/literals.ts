@@ -21,14 +21,14 @@ export const literalKey = (steps: readonly (string | number)[]): string => JSON.
 
 /** Most numbers that are noted; those behind them are what the parser took them for. */
 export const MOST_LITERALS = 1_000;
-/** Characters of a number that are noted: whatever is longer is no number that anybody means. */
+/** Characters of a number that are noted: longer ones are no numbers that are meant. */
 const NOTED = 300;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
 
 /**
- * Notes the numbers of a JSON text that have a fraction or an exponent: `1.0` is no integer where one is declared, and a
- * parser gives back the same for both. Without any, this costs one pass over the bytes.
+ * Notes the numbers of a JSON text that have a fraction or an exponent: `1.0` is no integer where one is declared, and
+ * a parser gives back the same for both. Without any, this costs one pass over the bytes.
  *
  * @param bytes JSON that has been parsed: anything else gives nonsense, and an end.
  */

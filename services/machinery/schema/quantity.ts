@@ -13,7 +13,7 @@ const MOST = (2n ** 63n - 1n) * PER_UNIT;
 const EXPONENT_BOUND = 1000;
 const MAX_LENGTH = 256;
 
-/** What most quantities look like, and canonical already. */
+/** The form of most quantities, which is canonical already. */
 const PLAIN = /^(?:0|[1-9]\d{0,2}(?:[mkMGTP]|[KMGTP]i)?)$/;
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 

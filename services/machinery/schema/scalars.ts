@@ -35,7 +35,7 @@ function integer(type: string, least: number, most: number): Codec {
 }
 
 const int32 = integer('int32', -(2 ** 31), 2 ** 31 - 1);
-/** What is out of its range is beyond what numbers keep, and is refused before. */
+/** Numbers beyond its range are refused before: JSON numbers do not keep them exactly. */
 const anyInt64 = integer('int64', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 const int64: Codec = {
   ...anyInt64,

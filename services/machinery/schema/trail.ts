@@ -15,7 +15,7 @@ const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SH
 
 /**
  * Where a decoder is, for messages. Kept by overwriting, for it is written for every field and read for hardly any: who
- * goes down a level raises `depth`, writes its steps at `steps[depth]` and lowers it again; nobody does after a throw.
+ * goes down a level raises `depth`, writes its steps at `steps[depth]` and lowers it again, except after a throw.
  */
 export class Trail {
   readonly steps: (string | number | MapKey)[] = [];

@@ -25,7 +25,7 @@ export const EVERY_LABEL: LabelSelector = {
   toString: () => '',
 };
 
-/** What an absent selector object stands for. */
+/** The meaning of an absent selector object. */
 export const NO_LABEL: LabelSelector = {
   empty: false,
   requirements: [],

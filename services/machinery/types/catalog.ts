@@ -73,13 +73,13 @@ function subresourcesOf(entry: ResourceEntry, { translate, gates }: Sources): re
 }
 
 /**
- * A version that was removed and stores nothing: answering in it costs nothing, so `--runtime-config` may ask for it by name
- * where clients of it are left.
+ * A version that was removed and stores nothing: answering in it costs nothing, so `--runtime-config` may ask for it by
+ * name where clients of it are left.
  */
 const isOnlyAsked = ({ virtual, introduced, removed }: ResourceEntry): boolean =>
   virtual === true && isReached(introduced) && isReached(removed);
 
-/** What PUT may do, and how names are checked: by the kind that is stored, as views of one store share its rules. */
+/** Rules of PUT and of names, by the kind that is stored: all versions of a resource share them. */
 function rulesOf(
   entry: ResourceEntry,
   { nameRules }: Sources,

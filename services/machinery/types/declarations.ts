@@ -18,7 +18,7 @@ export const SCALAR_TYPES = [
 export type ScalarType = (typeof SCALAR_TYPES)[number];
 
 /**
- * What only the structural schema of a custom resource says: of a field about its whole value, of a type about every
+ * Rules of structural schemas of custom resources alone: of a field about its whole value, of a type about every
  * value of it. Carried; nothing acts on it yet. An int-or-string is the scalar `intOrString`.
  */
 export interface StructuralDeclaration {
@@ -42,7 +42,7 @@ export interface RuleDeclaration {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What must hold of one value. Messages are the ones that clients know; `detail` and `why` are part of them. */
+/** Rules for one value. Messages are the ones that clients know; `detail` and `why` are part of them. */
 export interface ValueCheck {
   /** Must be there and not be empty; a text is the detail of the problem. */
   readonly required?: true | string;
@@ -71,11 +71,11 @@ export interface ValueCheck {
     | 'positiveQuantity';
 }
 
-/** What must hold of a field. What is absent is the zero of its type, unless it is nullable: then it asks nothing. */
+/** Rules for a field. An absent value counts as the zero of its type, or, where it is nullable, breaks no rule. */
 export interface FieldCheck extends ValueCheck {
   /**
-   * Whether rules are asked of an empty text, and of a value that is absent. They are of fields that are always written or
-   * nullable, if this does not say otherwise: of a field that has a default, say.
+   * Whether rules are asked of an empty text, and of a value that is absent. They are of fields that are always written
+   * or nullable, if this does not say otherwise: of a field that has a default, say.
    */
   readonly empty?: 'asked' | 'skipped';
   readonly maxItems?: number;
@@ -84,8 +84,8 @@ export interface FieldCheck extends ValueCheck {
   /** `list`: problems of items are reported at the list. */
   readonly items?: ValueCheck & { readonly at?: 'list' };
   /**
-   * The member of an item that no two items share; '' for the items themselves. Empty ones are passed over, unless `empty`
-   * says otherwise.
+   * The member of an item that no two items share; '' for the items themselves. Empty ones are passed over, unless
+   * `empty` says otherwise.
    */
   readonly unique?: string;
   /** Stays what it was at first. */
@@ -134,11 +134,11 @@ export interface FieldDeclaration {
   readonly jsonHidden?: true;
   readonly structural?: StructuralDeclaration;
   /**
-   * Several are asked one after the other, whatever came of those before. `none`: nothing in the field is checked, its type's
-   * fields neither.
+   * Several are asked one after the other, whatever came of those before. `none`: nothing in the field is checked, its
+   * type's fields neither.
    */
   readonly check?: FieldCheck | readonly FieldCheck[] | 'none';
-  /** What is checked of members of the value in this place; of a field that is inlined, instead of what its type says. */
+  /** Rules for members of the value in this place; of an inlined field, in place of those of its type. */
   readonly within?: Readonly<Record<string, FieldCheck>>;
 }
 
@@ -231,7 +231,7 @@ export interface ResourceDeclaration {
 export interface ColumnDeclaration {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** What a string is, e.g. `name` for the object's own. */
+  /** The format of a string, e.g. `name` for the object's own. */
   readonly format?: string;
   /** 0, or absent, is always shown; higher ones only where there is room. */
   readonly priority?: number;
@@ -240,7 +240,7 @@ export interface ColumnDeclaration {
   readonly path?: string | readonly string[];
   /** Name of the function that makes the cell of them; absent: the first value that is there is the cell. */
   readonly show?: string;
-  /** What that function has to know besides. */
+  /** Further arguments of that function. */
   readonly args?: readonly string[];
   /** The cell where there is nothing to show; absent: the zero of the type. */
   readonly or?: string | number | boolean | null;
@@ -261,7 +261,7 @@ export interface SelectableField {
    * is accepted and never has a value.
    */
   readonly paths: readonly (readonly string[])[];
-  /** What an absent value reads as, e.g. `false` for booleans. */
+  /** The value that stands for an absent one, e.g. `false` for booleans. */
   readonly absent: string;
 }
 

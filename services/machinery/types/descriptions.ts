@@ -1,6 +1,6 @@
 import { dataFiles, readData } from './data-files.js';
 
-/** What people are told about types and their fields, in sentences. */
+/** Descriptions of types and their fields, in sentences. */
 export interface Descriptions {
   /** @param key e.g. `core/v1.Pod` */
   ofType(key: string): string | undefined;

@@ -78,7 +78,10 @@ export class Type {
     this.#resolve = resolve;
   }
 
-  /** The members of the JSON object, in the order they are written in. @throws {Error} when it inlines what is not declared. */
+  /**
+   * The members of the JSON object, in the order they are written in. @throws {Error} when it inlines what is not
+   * declared.
+   */
   get fields(): readonly Field[] {
     return (this.#fields ??= [...this.#byName.values()]);
   }
@@ -252,7 +255,7 @@ function affected(before: Types, changes: Changes): ReadonlySet<string> {
 /** The first graph of those declarations. Each is asked for when its type first is. */
 export const typeGraph = (declarations: Declarations): TypeGraph => new Graph(new FirstTypes(declarations), new Map());
 
-/** What a walker compiles of a type: made at the first request, kept for as long as the type. */
+/** The result of a walker's compilation of a type: made at the first request, kept for as long as the type. */
 export function facet<Compiled extends object | boolean>(make: (type: Type) => Compiled): (type: Type) => Compiled {
   const compiled = new WeakMap<Type, Compiled>();
   return (type) => {

@@ -16,7 +16,7 @@ const SUSPECT = /platform|nodeagent/i;
 const DOMAIN =
   /((?<![\w.-])(?:[\w-]+\.)*platform\.io)(?![\w-]|\.\w)(\/(v\d+(?:(?:alpha|beta)\d+)?(?![\w-]|\.[^A-Z]))?)?/g;
 
-/** What is left after the domains, in this order: the longer word before the shorter one that it holds. */
+/** Words beside the domains, a longer word before a shorter one that it contains. */
 const WORDS: readonly (readonly [pattern: RegExp, to: string])[] = [
   [/\bplatformctl\b/g, 'kubectl'],
   [/x-platform-/g, 'x-kubernetes-'],

@@ -26,7 +26,10 @@ export interface Vocabulary extends Words {
   readonly reservedDomains: readonly string[];
 }
 
-/** What kubectl has built in. Bodies and schemas in the default vocabulary are understood by it, if they carry these. */
+/**
+ * The words that kubectl has built in. Bodies and schemas in the default vocabulary are understood by it, if they carry
+ * these.
+ */
 const KUBECTL = {
   protobufMediaType: 'application/vnd.kubernetes.protobuf',
   extensionPrefix: 'x-kubernetes-',
@@ -34,7 +37,7 @@ const KUBECTL = {
   lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
 } as const;
 
-/** What clients may say in an Accept header whatever the vocabulary; they are answered in the word that they use. */
+/** Media types that clients may accept in any vocabulary; they are answered with the one that they use. */
 export const CLIENT_WORDS = {
   metaGroups: [WORDS.metaGroup, KUBECTL.metaGroup],
   protobufMediaTypes: [WORDS.protobufMediaType, KUBECTL.protobufMediaType],

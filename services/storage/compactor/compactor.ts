@@ -52,15 +52,16 @@ const systemClock: CompactorClock = {
  * run it; one of them compacts per interval.
  *
  * Each replica remembers the record {time, revision} it saw, sleeps an interval, and then replaces the record by
- * {now, head} on condition that it has not changed since. Who succeeds knows that nobody has compacted for an interval
- * by its own clock, and that the record's revision is at least that old: it compacts there. Who does not has seen the
- * new record and sleeps again. So no two clocks are compared, and a replica that is replaced is replaced by the next
- * to wake.
+ * {now, head} on condition that it has not changed since. The server that succeeds knows that no other has compacted
+ * for an interval by its own clock, and that the record's revision is at least that old: it compacts there. Who does
+ * not has seen the new record and sleeps again. So no two clocks are compared, and a replica that is replaced is
+ * replaced by the next to wake.
  *
  * A store that is full takes no record, and needs compaction more than ever. Then the turn is taken by deleting the
- * record on the same condition, which needs no space; as long as there is none, each replica compacts at the head that it
- * saw an interval ago by its own clock. That is as old as is promised, and to compact twice does no harm.
- * @throws {RangeError} `intervalMs` is not positive. Nothing else: what fails is logged and tried again an interval later.
+ * record on the same condition, which needs no space; as long as there is none, each replica compacts at the head that
+ * it saw an interval ago by its own clock. That is as old as is promised, and to compact twice does no harm.
+ * @throws {RangeError} `intervalMs` is not positive. Nothing else: what fails is logged and tried again an interval
+ * later.
  */
 export async function runCompactor(o: CompactorOptions, signal: AbortSignal): Promise<void> {
   const { intervalMs = DEFAULT_INTERVAL_MS, clock = systemClock } = o;

@@ -83,7 +83,7 @@ export class Recorder implements WatchHandler {
     return error;
   }
 
-  /** What came, as `put name=value@revision`, short enough to compare by eye. */
+  /** The events so far, as `put name=value@revision`. */
   lines(prefix: string): string[] {
     return this.all.map((e) => {
       const name = e.key.slice(prefix.length);

@@ -42,7 +42,7 @@ export interface Observed {
 }
 
 /**
- * What a test stands on: a store shared by the tests of one area, a prefix of its own (`/t7/`), a signal that ends it.
+ * The scene of a test: a store shared by the tests of one area, a prefix of its own (`/t7/`), a signal that ends it.
  * Keys are given without the prefix.
  */
 export class Scene {

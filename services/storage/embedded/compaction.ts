@@ -18,7 +18,7 @@ export interface CompactionOptions {
 }
 
 /**
- * Compaction happens in two steps, as in etcd: first the revision is written down, and from then on nobody may read
+ * Compaction happens in two steps, as in etcd: first the revision is written down, and from then on no call may read
  * below it; then the space is swept in the background. The sweep walks the changes since the last one: each names the
  * version it replaced, which is what has become unreadable, so the work is that of the changes and not of the keys.
  * A deletion itself goes once it is below the compacted revision. Sweeping twice does no harm, so a sweep that was cut
@@ -26,11 +26,11 @@ export interface CompactionOptions {
  */
 export class Compaction {
   readonly #o: CompactionOptions;
-  /** Decided, perhaps not durable yet. */
+  /** The compacted revision as decided, perhaps not durable yet. */
   #decided: Revision;
-  /** Nothing below can be read. */
+  /** The compacted revision: older states cannot be read. */
   #at: Revision;
-  /** The changes below have been looked at. */
+  /** Changes up to this revision are swept. */
   #swept: Revision;
   #sweeping: Promise<void> | undefined;
   #stopped = false;
@@ -63,7 +63,7 @@ export class Compaction {
     });
   }
 
-  /** Nothing that was decided and is not durable counts. */
+  /** Goes back to the durable revision. */
   reset(): void {
     this.#decided = this.#at;
   }

@@ -41,7 +41,7 @@ async function compact(store: KeyValueStore): Promise<never> {
   }
 }
 
-/** What the process ends with when the disk has refused a write. */
+/** The exit code of a process whose disk has refused a write. */
 const REFUSED = 4;
 
 const [directory = '', round = ''] = process.argv.slice(2);

@@ -87,13 +87,13 @@ class EmbeddedStore implements KeyValueStore {
   readonly #leases: Leases;
   readonly #watchers: Watchers;
   readonly #compaction: Compaction;
-  /** Durable, readable, and told to every watch. */
+  /** The newest revision that is durable, readable, and delivered to every watch. */
   #head: Revision;
   /** The last batch found no room on the disk. */
   #full = false;
-  /** Time that reads have taken of this turn of the event loop. */
+  /** Milliseconds of this turn of the event loop that reads have taken. */
   #readMs = 0;
-  /** Why nothing can be asked any more. */
+  /** The failure of every later call; undefined while the store is open. */
   #over: StoreError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -220,7 +220,7 @@ class EmbeddedStore implements KeyValueStore {
     return (this.#closing ??= this.#shutDown());
   }
 
-  /** Reads what is released: nothing that is under way can change the answer, so it is given at once. */
+  /** Reads released state, which writes under way do not change: the answer is given at once. */
   async #read<T>(operation: EmbeddedOperation, signal: AbortSignal, act: () => T): Promise<T> {
     this.#check(signal);
     if (this.#readMs > READ_MS_PER_TURN) {
@@ -237,7 +237,7 @@ class EmbeddedStore implements KeyValueStore {
     }
   }
 
-  /** Decides now, and answers when what was decided, and what the decision saw, is durable. */
+  /** Decides now, and answers when the decision, and the state that it was made from, is durable. */
   async #write<T>(operation: EmbeddedOperation, signal: AbortSignal, act: () => T): Promise<T> {
     this.#check(signal);
     const began = performance.now();
@@ -260,7 +260,7 @@ class EmbeddedStore implements KeyValueStore {
     if (this.#over !== undefined) throw this.#over;
   }
 
-  /** The revision to look up in history; undefined = what stands now. @throws {StoreError} compacted, future */
+  /** The revision to look up in history; undefined = the present state. @throws {StoreError} compacted, future */
   #readable(at: Revision | undefined): Revision | undefined {
     if (at === undefined) return undefined;
     if (at > this.#head) throw new StoreError('future', `Cannot read at ${at}: the newest revision is ${this.#head}`);
@@ -280,7 +280,7 @@ class EmbeddedStore implements KeyValueStore {
     this.#watchers.deliver(batch.changes);
   }
 
-  /** A batch found no room: it is as if nothing of it, and of what was decided after it, had been asked. */
+  /** A batch found no room: it is undone, and so is all that was decided after it. */
   #refused(err: StoreError): void {
     if (!this.#full) this.#o.log.error('Store has no space left', { err });
     this.#full = true;
@@ -298,7 +298,7 @@ class EmbeddedStore implements KeyValueStore {
     this.#o.onFatal(err);
   }
 
-  /** Nothing begins by itself any more. */
+  /** Stops the work that the store does by itself. */
   #rest(): void {
     this.#leases.stop();
     this.#compaction.stop();

@@ -17,7 +17,7 @@ const FORMAT = metaKey('format');
 const FORMAT_VERSION = '1';
 /** A write that was cut short, which a full disk does as well as a broken one. */
 const CUT_SHORT = /input\/output error/i;
-/** Also what a batch needs beside its values, for pages that are copied. */
+/** Size of a probe's chunk, and room that a batch needs beside its values, for copied pages. */
 const PROBE_BYTES = 64 * 1024;
 const DATA = 'data.mdb';
 export const ENVIRONMENT_OPTIONS = {
@@ -110,7 +110,7 @@ export class Environment {
     if (!mine) throw new StoreError('unavailable', 'Cannot write to the store: another process has opened it');
   }
 
-  /** Moves reads on to what was committed last. */
+  /** Lets reads see the last commit. */
   renew(): void {
     this.#snapshot.done();
     this.#db.resetReadTxn();
@@ -144,8 +144,8 @@ function takeOwnership(db: RootDatabase<Buffer, Buffer>): number {
 }
 
 /**
- * lmdb tells of a write that was cut short as an error of the device, whatever cut it. Whether there is room for as much
- * is found out with a file beside it, at the same distance from its start (files have limits, too).
+ * lmdb tells of a write that was cut short as an error of the device, whatever cut it. Whether there is room for as
+ * much is found out with a file beside it, at the same distance from its start (files have limits, too).
  */
 function withoutRoom(err: unknown, directory: string, writes: readonly Write[]): unknown {
   if (!(err instanceof Error && CUT_SHORT.test(err.message))) return err;

@@ -19,10 +19,7 @@ export interface GroupCommitOptions {
   readonly env: Environment;
   /** Called when a batch is durable and readable, before its waiters are answered. */
   readonly released: (batch: Batch) => void;
-  /**
-   * Called when there was no room for a batch: nothing of it was written, nor of what was decided on top of it. All who
-   * waited have been told.
-   */
+  /** Called when there was no room for a batch: neither it nor the next one, which builds on it, was written. */
   readonly refused: (error: StoreError) => void;
   /** Called once; nothing is written after that. */
   readonly failed: (error: StoreError) => void;
@@ -31,16 +28,16 @@ export interface GroupCommitOptions {
 /** Writes that may wait for the disk; more are refused. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const MAX_WAITING = 20_000;
-/** How long a caller waits for the disk. */
+/** Longest that a caller waits for the disk. */
 const DEADLINE_MS = 10_000;
-/** A disk that has not answered for so long is given up. */
+/** A disk that has not answered for this long is given up. */
 const STUCK_MS = 60_000;
 
 const empty = (): Batch => ({ writes: [], changes: [], waiters: [], head: undefined, bytes: 0 });
 
 /**
- * One flush for all who write at the same time. While one batch is on its way to the disk, the next one gathers; the
- * answers of a batch, also those that only saw what others are about to write, are given when it is durable.
+ * One flush for all writes of the same time. While one batch is on its way to the disk, the next one gathers. The
+ * answers of a batch are given when it is durable, also those that only depend on writes in it.
  */
 export class GroupCommit {
   readonly #o: GroupCommitOptions;
@@ -54,7 +51,7 @@ export class GroupCommit {
     this.#o = o;
   }
 
-  /** Whether an answer given now would not depend on anything that is not durable yet. */
+  /** Whether all decisions so far are durable. */
   get idle(): boolean {
     return this.#underway === undefined && this.#gathering.waiters.length === 0 && this.#gathering.writes.length === 0;
   }
@@ -112,7 +109,7 @@ export class GroupCommit {
     return result;
   }
 
-  /** Lets the batch under way finish; who waits for the next one is told `error`, and nothing of it is written. */
+  /** Lets the batch under way finish. The next one is not written: its waiters get `error`. */
   async close(error: StoreError): Promise<void> {
     this.#closed = true;
     clearImmediate(this.#started);

@@ -15,9 +15,9 @@ export interface Ownership {
 const held = new Set<string>();
 
 /**
- * Takes `directory`, which exists, for this process. Node has no file locks, so a file is named after its owner, and whoever comes
- * looks whether that process still lives: a file of a process that was killed stands in nobody's way. Each writes its
- * own file first and looks at the others after, so of two that come at once at least one sees the other (both may
+ * Takes `directory`, which exists, for this process. Node has no file locks, so a file is named after its owner, and
+ * the next process looks whether that process still lives: a file of a process that was killed is ignored. Each writes
+ * its own file first and looks at the others after, so of two that come at once at least one sees the other (both may
  * step back); removing a dead one's file can never remove a living one's.
  * @throws {StoreError} unavailable: a living process owns it
  */

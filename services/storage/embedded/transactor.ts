@@ -45,7 +45,7 @@ export interface TransactorOptions {
 }
 
 /**
- * Decides transactions one after the other, in the order they come, against what is stored and what is about to be.
+ * Decides transactions one after the other, in the order of arrival, against the stored state and pending writes.
  * Deciding never waits: a transaction that sees another's outcome is answered no earlier than the other.
  */
 export class Transactor {
@@ -88,7 +88,7 @@ export class Transactor {
     return this.#head;
   }
 
-  /** The keys that a lease holds, of which `stored` are held as far as the disk knows. */
+  /** The keys that a lease holds. @param stored Those that it holds on the disk. */
   heldBy(lease: LeaseNumber, stored: Iterable<string>): string[] {
     const keys = new Set<string>();
     for (const key of stored) if (this.#current(key)?.lease === lease) keys.add(key);
@@ -96,7 +96,7 @@ export class Transactor {
     return [...keys];
   }
 
-  /** Nothing that was decided and not released counts. */
+  /** Forgets all pending decisions. */
   reset(head: Revision): void {
     this.#pending.clear();
     this.#head = head;

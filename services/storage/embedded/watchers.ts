@@ -16,10 +16,10 @@ const SLICE_BYTES = 1024 * 1024;
 
 export interface WatchersOptions {
   readonly reader: Reader;
-  /** The newest revision that may be told. */
+  /** The newest revision that may be delivered. */
   readonly head: () => Revision;
   readonly compacted: () => Revision;
-  /** A handler threw when it was told of the end. */
+  /** Called when a handler throws at the end of its watch. */
   readonly handlerFailed: (err: unknown) => void;
 }
 
@@ -80,7 +80,7 @@ class Watch implements StoreWatch {
     if (!this.#caughtUp()) this.#takeTurn();
   }
 
-  /** Only for who has seen everything before `changes`; the others will find them in history. */
+  /** Delivers to a watch that has seen everything before `changes`; others read them from history. */
   deliver(changes: readonly Change[]): void {
     const first = changes[0];
     if (this.#closed || this.#paused || first === undefined) return;
@@ -125,7 +125,7 @@ class Watch implements StoreWatch {
     return this.#next > this.#o.head();
   }
 
-  /** What the compacted revision itself replaced is gone, and so may be its deletions. */
+  /** The changes of the compacted revision itself are incomplete: what they replaced is gone. */
   #isCompacted(): boolean {
     return this.#next <= this.#o.compacted();
   }

@@ -16,7 +16,7 @@ export type DeadlineEntry = Entry;
 
 /**
  * Deadlines of many short calls on one timer: a wheel with a slot for every 50 ms, in which an entry costs no more than
- * its place in a set. The timer runs only while somebody waits. What has arrived is read before it is looked at: after a
+ * its place in a set. The timer runs only while a call waits. What has arrived is read before it is looked at: after a
  * long stop of the process the answers that lie there already count.
  */
 export class Deadlines {

@@ -70,7 +70,7 @@ export class EtcdWatch implements StoreWatch {
   #timer: NodeJS.Timeout | undefined;
   #watchId = 0;
   #created = false;
-  /** What comes next is of the past: etcd may have read it after a compaction. */
+  /** The next events are of the past: etcd may have read them after a compaction. */
   #ofPast = false;
   #verifying = false;
   #last: Witness | undefined;

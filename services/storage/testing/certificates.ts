@@ -12,7 +12,7 @@ export interface CertificateFiles {
 export interface Certificates {
   readonly server: CertificateFiles;
   readonly client: CertificateFiles;
-  /** Signed by an authority that nobody knows. */
+  /** Signed by an unknown authority. */
   readonly stranger: CertificateFiles;
   remove(): void;
 }

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Ports that nobody listens on, chosen by the kernel; all different. */
+/** Free ports, chosen by the kernel; all different. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from(

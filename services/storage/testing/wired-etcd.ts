@@ -9,7 +9,7 @@ export class WiredEtcd {
   readonly wire: TcpProxy;
   /** Not over the wire: sees what really happened. */
   readonly witness: KeyValueStore;
-  /** What the stores logged, by message. */
+  /** The log entries of the stores, by message. */
   readonly logged: string[] = [];
   readonly #opened: KeyValueStore[] = [];
   #waiting: (() => void)[] = [];

@@ -6,7 +6,7 @@ export type Level = (typeof LEVELS)[number];
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type StageName = (typeof STAGES)[number];
 
-/** Who loses events: a label of the metrics. */
+/** The name of a backend, as a label of the metrics of lost events. */
 export type PluginName = 'log' | 'webhook';
 
 /** Where events end up: a file, a service. */

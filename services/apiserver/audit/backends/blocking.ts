@@ -10,7 +10,7 @@ export interface BlockingOptions {
   readonly onLost: OnLost;
 }
 
-/** Somebody always waits. */
+/** Requests wait for their events. */
 export interface BlockingBackend extends AuditBackend {
   emit(event: string): Promise<boolean>;
 }
@@ -23,8 +23,8 @@ interface Group {
 }
 
 /**
- * Each request waits until its events are written. While a write is under way, what comes in is gathered for the next one,
- * so that many requests share the price of one. How much waits is bounded by how many requests there are.
+ * Each request waits until its events are written. While a write is under way, what comes in is gathered for the next
+ * one, so that many requests share the price of one. How much waits is bounded by how many requests there are.
  */
 export function blocking(sink: Sink, o: BlockingOptions): BlockingBackend {
   const over = new AbortController();
@@ -67,7 +67,7 @@ export function blocking(sink: Sink, o: BlockingOptions): BlockingBackend {
     },
     close: async () => {
       const limit = setTimeout(() => over.abort(new Error('The server is stopping')), o.closeMs);
-      while (running !== undefined) await running; // whoever still comes is written, too
+      while (running !== undefined) await running; // events that still come are written, too
       closed = true;
       clearTimeout(limit);
       await sink.close();

@@ -7,7 +7,7 @@ export interface BodyText {
   readonly bytes: number;
 }
 
-/** @param bytes JSON, as somebody has found out already. Line breaks stand between its words only, never in strings. */
+/** @param bytes JSON, as was checked before. Line breaks stand between its words only, never in strings. */
 export function splicedBody(bytes: Buffer): BodyText {
   const text = bytes.toString('utf8');
   const broken = bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);
@@ -17,7 +17,7 @@ export function splicedBody(bytes: Buffer): BodyText {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** What is no JSON yet. */
+/** A body in another form than JSON. */
 export function encodedBody(value: unknown): BodyText | undefined {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? undefined : { text, bytes: Buffer.byteLength(text) };

@@ -2,7 +2,7 @@ import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
 import type { ResourceRequest } from '../../request/request.js';
 import { textJson } from './text-json.js';
 
-/** What a request is about, as far as its path and its body say; '' for what is not known. */
+/** The object of a request, as its path and its body name it; '' where these do not say. */
 export interface ObjectReference {
   resource: string;
   namespace: string;

@@ -12,7 +12,7 @@ import type { ReadProtobuf } from './protobuf-answer.js';
 import { statusIn, statusJson } from './status.js';
 import { userJson } from './users.js';
 
-/** What all records work with. */
+/** Dependencies of all records. */
 export interface RecordDeps {
   /** Group version of the events. */
   readonly apiVersion: string;
@@ -55,7 +55,7 @@ const isJson = (type: string): boolean =>
 
 const NO_BODIES: { readonly sent: Body; readonly answered: Body } = { sent: undefined, answered: undefined };
 
-/** What is told of one request, stage by stage. */
+/** The audit record of one request, stage by stage. */
 export class RequestRecord implements RequestAudit {
   readonly #d: RecordDeps;
   readonly #decision: Decision;
@@ -83,7 +83,7 @@ export class RequestRecord implements RequestAudit {
   }
 
   /**
-   * Reads need not wait for this: events keep their order, so that whoever waits for the last one has waited for all.
+   * Reads need not wait for this: events keep their order, so that a wait for the last one is a wait for all.
    * Whatever may change something waits, lest the change be there and nothing said of it.
    */
   received(): Waiting {
@@ -152,7 +152,7 @@ export class RequestRecord implements RequestAudit {
     return this.#over(code, undefined, undefined);
   }
 
-  /** What was thrown further in, as it will be answered. Anything but a refusal of ours is a panic. */
+  /** The error thrown further in, as it will be answered. Anything but a refusal of ours is a panic. */
   failed(err: unknown): Waiting {
     const status = asStatus(err);
     const isPanic = status.reason === 'InternalError' && !hasReason(err, 'InternalError');
@@ -161,7 +161,7 @@ export class RequestRecord implements RequestAudit {
     return this.#over(status.code, body, shown, isPanic ? 'Panic' : 'ResponseComplete');
   }
 
-  /** Credentials that nobody knows: the only thing that is told of such a request. */
+  /** Unknown credentials: the only event of such a request. */
   refused(message: string): Waiting {
     const said = { status: 'Failure', message, reason: 'Unauthorized' } as const;
     return this.#tell('ResponseStarted', statusJson(REASONS.Unauthorized, said));
@@ -191,7 +191,7 @@ export class RequestRecord implements RequestAudit {
     return told ?? began ?? this.#received;
   }
 
-  /** Bodies of paths are told of nobody. */
+  /** Bodies of requests for paths are not audited. */
   #tells(level: 'Request' | 'RequestResponse'): boolean {
     if (this.#reference === undefined) return false;
     return this.#decision.level === 'RequestResponse' || this.#decision.level === level;
@@ -244,7 +244,7 @@ export class RequestRecord implements RequestAudit {
   }
 }
 
-/** What all events of a request have in common: up to the stage, from there to the user, and behind him. */
+/** The common parts of the events of a request: up to the stage, from there to the user, and behind him. */
 interface Frame {
   readonly head: string;
   readonly middle: string;
@@ -274,5 +274,5 @@ function annotationsFor(level: string, state: Shown): Shown['auditAnnotations'] 
   return { ...auditAnnotations, ...requestAuditAnnotations };
 }
 
-/** Whose rules a request falls under: who really asks. */
+/** The user whose rules apply: the one who was authenticated. */
 export const asker = ({ user, impersonator }: Pick<Shown, 'user' | 'impersonator'>): UserInfo => impersonator ?? user;

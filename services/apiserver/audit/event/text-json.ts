@@ -1,5 +1,5 @@
 /**
- * A text as JSON. Events are put together from pieces, and a piece that is none would make a line that nobody can read.
+ * A text as JSON. Events are put together from pieces, and a piece that is no JSON would make the line unreadable.
  *
  * @throws {TypeError} for anything but a text, whatever its type says
  */

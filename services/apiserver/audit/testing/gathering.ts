@@ -23,7 +23,7 @@ export interface ShownEvent {
 /** Keeps what it is told. */
 export class Gathering implements AuditBackend {
   readonly texts: string[] = [];
-  /** What those who wait are told; undefined: nobody waits. */
+  /** The outcome for those who wait; undefined: none do. */
   answer: Promise<boolean> | undefined;
 
   get events(): readonly ShownEvent[] {

@@ -5,7 +5,7 @@ import { TokenRefused } from '../token-reviewer.js';
 
 /** Which claims an ID token must have, and how a user is made of them (spec 2, 5.6). */
 export interface ClaimRules {
-  /** Whom tokens have to be issued for. */
+  /** The client that tokens have to be issued for. */
   readonly clientId: string;
   readonly usernameClaim: string;
   /** Put before names of users. */
@@ -54,8 +54,9 @@ export function timesOf(claims: Claims): Times {
 }
 
 /**
- * Who an ID token is for. Its client has to be among its audiences; which of them it was handed to (azp) is not looked at.
- * Groups that the provider would have to be asked for (OpenID Connect Core, 5.6.2) are groups that the token does not name.
+ * The user of an ID token. Its client has to be among its audiences; which of them it was handed to (azp) is not looked
+ * at. Groups that the provider would have to be asked for (OpenID Connect Core, 5.6.2) are groups that the token does
+ * not name.
  *
  * @throws {TokenRefused} Naming the claim, never its value.
  */

@@ -18,7 +18,7 @@ import { userOf } from './user.js';
 export interface ServiceAccountTokenDeps extends Omit<ReferencesDeps, 'vocabulary'>, Pick<ObjectsDeps, 'reader'> {
   readonly vocabulary: Vocabulary;
   readonly keys: readonly VerifyingKey[];
-  /** Whose tokens are taken; the one that issues them now, and former ones. */
+  /** Issuers whose tokens are taken: the present one, and former ones. */
   readonly issuers: readonly string[];
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
@@ -53,7 +53,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #objects: ReferencedObjects;
   /** By digest, as all that is remembered here: memory holds no token. */
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
-  /** Whose signature does not hold, and never will. */
+  /** Tokens whose signature is wrong, and always will be. */
   readonly #bad = new LRUCache<string, true>({ max: MAX_BAD });
   readonly #verifying = new Map<string, Promise<Known>>();
 

@@ -8,7 +8,7 @@ export const serviceAccountUser = (namespace: string, name: string): string =>
 
 const GROUP = 'system:serviceaccounts';
 
-/** Who comes with a token (spec 2, 5.4). Of a pod's token, the extra attributes tell the pod. */
+/** The user of a token (spec 2, 5.4). Of a pod's token, the extra attributes tell the pod. */
 export function userOf({ namespace, account, boundTo }: TokenClaims, { userExtra }: Vocabulary): UserInfo {
   const pod = boundTo.find(({ kind }) => kind === 'pod')?.object;
   return {

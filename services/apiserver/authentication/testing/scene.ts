@@ -20,7 +20,7 @@ import { TestAuthority, type Pair } from './authority.js';
 
 export interface SceneOptions {
   readonly authenticators: readonly Authenticator[];
-  /** Decides who may impersonate; by default nobody may. */
+  /** Decides who may impersonate; by default no user may. */
   readonly authorizers?: readonly Authorizer[];
   readonly anonymous?: boolean;
   /** PEM texts of bundles that clients may show certificates of. */

@@ -45,12 +45,12 @@ const MAX_ENTRIES = 8_192;
 const MAX_SIZE = 32 * 1024 * 1024;
 /** Of what an entry holds besides the user. */
 const ENTRY_SIZE = 512;
-/** Whom a review may want a token to be meant for, altogether. */
+/** Most audiences in a review, in characters altogether. */
 const MAX_AUDIENCES_LENGTH = 64 * 1024;
 
 /**
  * A service outside that knows tokens (spec 2, 5.7). Both its answers are remembered, by digest: memory holds no token.
- * What went wrong is not, for it may pass; the service is protected from too many questions otherwise.
+ * Failures are not, as they may pass; the service is protected from too many questions otherwise.
  */
 export class TokenWebhook implements TokenAuthenticator {
   readonly name = 'webhook';

@@ -91,8 +91,9 @@ interface Entry {
 }
 
 /**
- * Who has which roles where, in step with the caches. A change costs what the changed object holds; a look-up visits the
- * roles of the user and of his groups, in one namespace and in the cluster, however many others there are.
+ * The index of roles by user and namespace, in step with the caches. A change costs what the changed object holds; a
+ * look-up visits the roles of the user and of his groups, in one namespace and in the cluster, however many others
+ * there are.
  */
 export class AccessIndex {
   readonly #group: string;

@@ -2,7 +2,7 @@ import { follow } from '../../cache/follow.js';
 import { declaredResource, type StoredResource, type ResourceTable } from '../../registry/resources.js';
 import { AccessIndex } from './access-index.js';
 
-/** Who has which roles, in step with the caches from now on. */
+/** The index of roles by user, in step with the caches from now on. */
 export function openAccessIndex(resources: ResourceTable, group: string): AccessIndex {
   const index = new AccessIndex(group);
   const cacheOf = (name: string): StoredResource['cache'] => declaredResource(resources, group, name).cache;

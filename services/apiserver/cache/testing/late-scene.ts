@@ -14,7 +14,7 @@ setMaxListeners(0, never); // hundreds of calls at once share it
 /** One change, as a store has it or a watcher is told of it. */
 export const told = (name: string, revision: number): string => `${name}@${revision}`;
 
-/** What one watcher has been told. */
+/** The events of one watcher. */
 export interface Watching {
   readonly changes: string[];
   readonly expired: () => boolean;
@@ -77,13 +77,13 @@ export class LateScene {
     while (!(await this.feed.waitFor(await this.store.head(never), 5_000)));
   }
 
-  /** What is stored now. */
+  /** The objects in the store. */
   async stored({ keys }: ResourceCache): Promise<string[]> {
     const { kvs } = await this.store.range(keys.prefix, {}, never);
     return kvs.map(({ key, modRevision }) => told(key.slice(`${keys.prefix}ns/`.length), modRevision));
   }
 
-  /** What the cache holds. */
+  /** The objects in the cache. */
   held(cache: ResourceCache): string[] {
     const { from, to } = cache.range('');
     return [...cache.current.between(from, to)].map((o) => told(o.name, o.revision));
@@ -139,7 +139,7 @@ export class LateScene {
   }
 }
 
-/** A door that is shut until `open()`; `reached` resolves when somebody stands before it. */
+/** A door that is shut until `open()`; `reached` resolves when a caller waits before it. */
 export class Door {
   readonly reached: Promise<void>;
   readonly #opened: Promise<void>;

@@ -12,7 +12,7 @@ export const LAYOUT: ObjectLayout = {
 };
 export const PREFIX = '/registry/core/configmaps/';
 
-/** What the store holds for a ConfigMap. */
+/** The stored bytes of a ConfigMap. */
 export const storedBytes = (
   namespace: string,
   name: string,

@@ -37,7 +37,7 @@ interface PathServerOptions {
   readonly health?: Partial<HealthOptions>;
   readonly runtimeConfig?: Readonly<Record<string, string>>;
   readonly issuerDocuments?: IssuerDocuments | undefined;
-  /** What is served at the moment, in place of what the catalog gives. */
+  /** The served API, in place of that of the catalog. */
   readonly api?: () => ServedApi;
 }
 

@@ -10,7 +10,7 @@ export interface Keeping {
 }
 
 /**
- * What brings a first object in line: the annotation says whether it is kept, and one that is kept has the spec that we
+ * The update of a bootstrap object: its annotation says whether it is kept, and one that is kept has the spec that we
  * propose. Labels and all else stay as they are.
  *
  * @param present As stored; not changed. @param wanted As we propose it, with all defaults.

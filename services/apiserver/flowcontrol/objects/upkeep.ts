@@ -22,7 +22,7 @@ type Judge = (current: CachedObject) => WriteDecision;
 const NOTHING: WriteDecision = { do: 'nothing' };
 
 /**
- * Keeps the levels and schemas of every installation: makes those that are missing, whoever has deleted them, gives those
+ * Keeps the levels and schemas of every installation: makes those that are missing, gives those
  * that are kept the spec that this server proposes, removes those that are proposed no more, and says of each schema
  * whether its level is missing. Every server does; what one has written, the others find in place.
  */
@@ -47,7 +47,8 @@ export class Upkeep {
   /**
    * Looks at every object once; what is in order is only read, and from the cache.
    *
-   * @returns Whether anything was not. @throws {StatusError} When an object could not be written. The rest may have been.
+   * @returns Whether anything was not. @throws {StatusError} When an object could not be written. The rest may have
+   * been.
    */
   async pass(): Promise<boolean> {
     let written = 0;

@@ -4,7 +4,7 @@ import { Heap, type HeapItem } from './queue-heap.js';
 /** How requests wait. */
 export interface Queuing {
   readonly queues: number;
-  /** Of them, those that one flow may use. */
+  /** Queues that one flow may use. */
   readonly handSize: number;
   /** Most requests that wait in one queue. */
   readonly queueLengthLimit: number;
@@ -13,7 +13,7 @@ export interface Queuing {
 export interface Limits {
   /** Most seats in use, 1 at least; Infinity for no limit. */
   readonly seats: number;
-  /** undefined: what cannot run at once is refused. */
+  /** undefined: a request that cannot run at once is refused. */
   readonly queuing: Queuing | undefined;
 }
 
@@ -25,7 +25,7 @@ export class Ticket {
   readonly run: () => void;
   readonly queue: Queue;
   state: 'waiting' | 'running' | 'gone' = 'waiting';
-  /** While it runs. */
+  /** Set while the request runs. */
   seats = 0;
   startedMs = 0;
   previous: Ticket | undefined;
@@ -83,21 +83,23 @@ const comesBefore = (a: Queue, b: Queue): boolean => {
   return difference === 0 ? a.turn < b.turn : difference < 0;
 };
 
-/** Queues as of a time in which always somebody waits. What was spent is forgotten when nobody does. */
+/**
+ * The queues of a busy time, in which at least one request waits. It ends, and its accounts with it, when none does.
+ */
 class BusyTime {
   readonly queues = new Map<number, Queue>();
   readonly waiting = new Heap<Queue>(comesBefore);
-  /** The finish of what had its turn last: a queue that was empty begins here, and has saved nothing up. */
+  /** The virtual finish of the last request that began: a queue that was empty starts here, without credit. */
   virtualNow = 0;
   turns = 0;
 }
 
 /**
  * Seats, and who gets them next. Fair among queues by self-clocked fair queuing (Golestani, 1994): the request whose
- * virtual finish comes first has its turn. What is charged is seats times the time they were held; it is estimated at the
- * start, and put right at the end.
+ * virtual finish comes first has its turn. What is charged is seats times the time they were held; it is estimated at
+ * the start, and put right at the end.
  *
- * Nothing here waits or knows the time: whoever holds a ticket ends it, by `finish` when it has run, by `leave` before.
+ * Pure but for its clock: the caller ends a ticket, by `finish` when it has run, by `leave` before.
  * `run` of a ticket is called once, from within another call, and must neither throw nor call back.
  */
 export class FairQueues {
@@ -140,7 +142,7 @@ export class FairQueues {
     if (this.#waiting > 0) this.#dispatch();
   }
 
-  /** Has a request wait that could not start. */
+  /** Puts a request that could not start into a queue. */
   enqueue(hash: FlowHash, width: number, run: () => void): Ticket | Refused {
     const { queuing } = this.#limits;
     if (queuing === undefined) return 'concurrency-limit';
@@ -179,7 +181,7 @@ export class FairQueues {
     this.#dispatch();
   }
 
-  /** Whoever waits keeps his place, and whoever runs his seats, whatever the new limits are. */
+  /** Waiting requests keep their places, and running ones their seats, whatever the new limits are. */
   configure(limits: Limits): void {
     this.#limits = limits;
     this.#dispatch();
@@ -221,7 +223,7 @@ export class FairQueues {
   }
 }
 
-/** Of a hand, the queue with the least to do. */
+/** The queue of a hand with the least work. */
 function shortest({ queues }: BusyTime, hand: readonly number[]): Queue {
   let best: Queue | undefined;
   for (const index of hand) {

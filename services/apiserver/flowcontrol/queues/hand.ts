@@ -18,7 +18,7 @@ function mix(value: number): number {
 /**
  * Which flow a request belongs to. O(length of the texts).
  *
- * @param seed Of this process, and nobody else's: whoever chooses his own name must not know where it leads.
+ * @param seed Secret of this process: users who choose their names must not know the flow.
  */
 export function flowHash(seed: FlowHash, schema: string, distinguisher: string): FlowHash {
   let { high, low } = seed;
@@ -33,8 +33,9 @@ export function flowHash(seed: FlowHash, schema: string, distinguisher: string):
 }
 
 /**
- * The queues that a flow may use: `handSize` different ones out of `queues`, the same ones each time. Two flows seldom have
- * all of them in common, so one with many requests leaves the others a queue that is not its own (shuffle sharding).
+ * The queues that a flow may use: `handSize` different ones out of `queues`, the same ones each time. Two flows seldom
+ * have all of them in common, so one with many requests leaves the others a queue that is not its own (shuffle
+ * sharding).
  */
 export function dealHand({ high, low }: FlowHash, queues: number, handSize: number): readonly number[] {
   const hand: number[] = [];

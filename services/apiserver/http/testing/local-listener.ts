@@ -27,7 +27,7 @@ export const listenHere = (
     handler,
   );
 
-/** A connection that is open. Its errors are nobody's: tests wait for what comes and for the end. */
+/** A connection that is open. Its errors are ignored: tests wait for data and for the end. */
 export async function connected({ port }: Listener, o: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...o });
   socket.on('error', () => undefined);

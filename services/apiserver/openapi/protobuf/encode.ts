@@ -12,11 +12,11 @@ import {
 } from './messages.js';
 
 /**
- * The Protobuf form of an OpenAPI document of version 2, which older clients insist on. A path or a model is a part of the
- * work.
+ * The Protobuf form of an OpenAPI document of version 2, which older clients insist on. A path or a model is a part of
+ * the work.
  *
- * What has no place in that form (`oneOf`, `nullable` and the like of a schema) is left out, as is a member of another
- * kind than its place: a document that lacks a detail is of more use to clients than none.
+ * Members that have no place in that form (`oneOf`, `nullable` and the like of a schema) are left out, as is a member
+ * of another kind than its place: a document that lacks a detail is of more use to clients than none.
  *
  * @param document As it would be written in JSON.
  */

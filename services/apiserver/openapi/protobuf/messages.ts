@@ -112,7 +112,7 @@ const [BODY, NOT_BODY] = [field(1, 'BodyParameter'), field(2, 'NonBodyParameter'
 const API_KEY = field(2, 'ApiKey');
 const [SCHEMA, BOOLEAN] = [field(1, 'Schema'), field(2, 'flag')];
 
-/** What parameters say of their value; the numbers move, the order does not. */
+/** The members of parameters that describe their value; the numbers move, the order does not. */
 const PRIMITIVE: readonly Line[] = [
   ['type', 'text'],
   ['format', 'text'],

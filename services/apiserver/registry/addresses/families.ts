@@ -38,7 +38,7 @@ export function settleFamilies(
 }
 
 /**
- * A service that prefers both families keeps what it has until somebody changes it: it does not follow the ranges, which
+ * A service that prefers both families keeps what it has until it is changed: it does not follow the ranges, which
  * its operators may change.
  */
 function staysAsPreferred(next: ServiceSpec, old: ServiceSpec | undefined): boolean {
@@ -55,7 +55,7 @@ function defaultPolicy(next: ServiceSpec, old: ServiceSpec | undefined): string 
   return isHeadless(next) && Object.keys(next.selector ?? {}).length === 0 ? REQUIRE : SINGLE;
 }
 
-/** Whoever asks for one family and leaves the rest as it was means that the second one goes. */
+/** A write that asks for one family, and leaves the rest as it was, removes the second one. */
 function keepFirst(next: ServiceSpec, old: ServiceSpec): void {
   if (same(next.clusterIPs, old.clusterIPs)) next.clusterIPs?.splice(1);
   if (same(next.ipFamilies, old.ipFamilies)) next.ipFamilies?.splice(1);

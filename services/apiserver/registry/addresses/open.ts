@@ -5,7 +5,7 @@ import type { ResourceTable } from '../resources.js';
 import { parseAddressRanges, parsePortRange } from './ranges.js';
 import { ServiceAddresses } from './service-addresses.js';
 
-/** What is chosen from, as the flags say. @throws {FlagError} */
+/** The ranges to choose from, as the flags say. @throws {FlagError} */
 export function serviceAddresses(
   o: Pick<ApiServerOptions, 'serviceClusterIpRange' | 'serviceNodePortRange'>,
 ): ServiceAddresses {

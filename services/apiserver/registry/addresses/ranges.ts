@@ -21,12 +21,13 @@ export interface PortRange extends Offsets {
   readonly first: number;
 }
 
-/** More than 2^20 addresses are refused: nobody needs them, and other programs keep a bit for each. */
+/** More than 2^20 addresses are refused: other programs keep a bit for each. */
 const MOST_HOST_BITS = 20;
 const FEWEST_ADDRESSES = 8;
 
 /**
- * Reads the networks of a flag: one, or one of each family, the first of which is the family of services that do not say.
+ * Reads the networks of a flag: one, or one of each family, the first of which is the family of services that do not
+ * say.
  *
  * @throws {FlagError}
  */

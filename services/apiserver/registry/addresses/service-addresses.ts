@@ -24,7 +24,7 @@ export interface ServiceAddressesOptions {
   readonly nodePorts: PortRange;
 }
 
-/** What is known of the addresses that are in use. */
+/** The source of addresses in use. */
 export interface AddressSource {
   readonly cache: ResourceCache;
   /** Resolves when the cache is as new as the store was at the call. */
@@ -39,7 +39,7 @@ interface Known {
   readonly fresh: () => Promise<void>;
 }
 
-/** The address that the service of the API servers has; nobody else is given it. */
+/** The offset of the address of the API servers' own service; no other service is given it. */
 const FIRST = 0;
 const SERVICE = { group: '', kind: 'Service' };
 
@@ -48,8 +48,8 @@ const RECENT_MS = 5_000;
 const MOST_RECENT = 1_024;
 
 /**
- * Chooses addresses and ports for services. It knows the allocated ones from the cache, which may be behind: the allocations
- * in the store decide.
+ * Chooses addresses and ports for services. It knows the allocated ones from the cache, which may be behind: the
+ * allocations in the store decide.
  */
 export class ServiceAddresses implements Allocator {
   readonly #o: ServiceAddressesOptions;

@@ -8,7 +8,7 @@ export interface ServicePort {
   nodePort?: number;
 }
 
-/** What of a service decides which addresses and ports it has. Its own copy: members may be set. */
+/** The fields of a service that decide which addresses and ports it has. Its own copy: members may be set. */
 export interface ServiceSpec {
   type?: string;
   ports?: ServicePort[];

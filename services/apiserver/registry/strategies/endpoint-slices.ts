@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Strategy, StrategyOptions } from '../strategy.js';
 
 interface Endpoint {
-  /** What older versions say of the place; in v1 it is there to be read. */
+  /** Topology of older versions; read-only in v1. */
   readonly deprecatedTopology?: unknown;
 }
 
@@ -14,7 +14,7 @@ function dropTopology(slice: ApiObject): void {
   slice['endpoints'] = endpointsOf(slice).map(({ deprecatedTopology: _, ...endpoint }) => endpoint);
 }
 
-/** Who writes in v1 leaves the old topology as it is, or loses it: endpoints that are changed have none. */
+/** A write in v1 keeps the old topology of unchanged endpoints; changed ones lose it. */
 export const endpointSlices = ({ vocabulary }: StrategyOptions): Partial<Strategy> => {
   const v1 = `${vocabulary.groups.discovery}/v1`;
   return {

@@ -10,7 +10,7 @@ const finalizersOf = (namespace: ApiObject): readonly string[] =>
 
 /**
  * A namespace goes in two steps of its own (spec 1, 3.1): deletion marks it as Terminating, and it is removed when
- * nobody is left in spec.finalizers, which only `/finalize` writes.
+ * spec.finalizers is empty, which only `/finalize` writes.
  */
 export function namespaces({ vocabulary }: StrategyOptions): Partial<Strategy> {
   const named = (namespace: ApiObject): void => {

@@ -8,7 +8,7 @@ import { alignSeccomp } from './seccomp.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Only a pod that has been placed and still runs has somebody who winds it down. */
+/** Only a pod that has been placed and still runs has a node that winds it down. */
 function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): number {
   const spec = (pod['spec'] ?? {}) as { nodeName?: string; terminationGracePeriodSeconds?: number };
   const { phase } = (pod['status'] ?? {}) as { phase?: string };

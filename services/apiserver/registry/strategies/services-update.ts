@@ -9,12 +9,12 @@ import {
 } from '../addresses/service-spec.js';
 
 /*
- * What a write of a service means where it leaves out or repeats what the server once chose: clients send back what they
- * read, or what they wrote themselves, and mean neither to lose an address nor to keep one that the new type cannot have.
- * `next` is changed in place.
+ * Writes of a service that leave out or repeat allocated addresses and ports: clients send back what they
+ * read, or what they wrote themselves, and mean neither to lose an address nor to keep one that the new type cannot
+ * have. `next` is changed in place.
  */
 
-/** What the server has chosen stays where a write says nothing of it. */
+/** Allocated addresses and ports stay where a write leaves them out. */
 export function keepAllocated(next: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterIp(next) && hasClusterIp(old)) {
     if ((next.clusterIP ?? '') === '' && old.clusterIP !== undefined) next.clusterIP = old.clusterIP;
@@ -27,7 +27,7 @@ export function keepAllocated(next: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** Ports are known by their names; whoever gives a number to another port means that one. */
+/** Ports are known by their names; a number that is given to another port belongs to that one. */
 function keepNodePorts(next: ServiceSpec, old: ServiceSpec): void {
   const used = new Set(nodePortsOf(next));
   const byName = new Map(old.ports?.map(({ name = '', nodePort = 0 }) => [name, nodePort]));
@@ -55,7 +55,7 @@ function setAddresses(spec: ServiceSpec, addresses: readonly string[] | undefine
   else spec.clusterIPs = [...addresses];
 }
 
-/** What the new type cannot have goes, where it was not changed at the same time: then validation has something to say. */
+/** Fields that the new type cannot have go, unless they change in the same write: then validation refuses them. */
 export function dropWhatTypeLeaves(next: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterIp(old) && !hasClusterIp(next)) dropAddresses(next, old);
   if (isOnNodes(old) && !isOnNodes(next) && hasNoNewPort(next, old)) {

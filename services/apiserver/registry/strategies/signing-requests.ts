@@ -19,7 +19,7 @@ function prepareForCreate(request: ApiObject, { name, uid, groups, extra }: User
   request['status'] = {};
 }
 
-/** What was asked for, and by whom, never changes: writes that say otherwise are taken without it. */
+/** The request and its author never change: other values in a write are ignored. */
 function prepareForUpdate(next: ApiObject, old: ApiObject): void {
   next['spec'] = old['spec'];
 }

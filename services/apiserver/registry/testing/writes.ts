@@ -16,7 +16,7 @@ export async function createObject(
     if (current !== undefined) throw alreadyExists(stored.hub, name);
     return { do: 'put', object };
   });
-  return written as CachedObject; // undefined after a dry run, of which nobody asks for it
+  return written as CachedObject; // undefined after a dry run, whose callers do not use it
 }
 
 /** Changes an object that has to be there. @throws {StatusError} NotFound */

@@ -9,22 +9,22 @@ import type { At } from './checks/at.js';
 export type Problems = FieldError[];
 
 /**
- * What must hold of a kind beyond the shape that decoding has seen to. Objects are in the storage version, with their
+ * Validation of a kind, beyond the shape that decoding ensures. Objects are in the storage version, with their
  * defaults; metadata is checked elsewhere. Nothing is changed and nothing is thrown.
  *
- * `apiVersion` is what the request speaks, e.g. `apps/v1`; absent: what is stored. Newer versions may ask for more, and call
- * members differently. `K` is the kind's type.
+ * `apiVersion` is what the request speaks, e.g. `apps/v1`; absent: what is stored. Newer versions may ask for more, and
+ * call members differently. `K` is the kind's type.
  */
 export interface KindValidation<K = unknown> {
   /** The body never changes: what the declarations say of it is asked of new objects alone. */
   readonly neverChanges?: true;
-  /** What must hold of a state, however it came about. Not asked when only the status is written. */
+  /** Checks any new state, except when only the status is written. */
   object?(object: ApiObject & K, problems: Problems, apiVersion?: string): void;
-  /** What must hold besides of a state that is the first; asked after `object`. */
+  /** Further checks of a new object, after `object`. */
   create?(object: ApiObject & K, problems: Problems, apiVersion?: string): void;
-  /** What a write of anything but the status may not change; asked after `object`. */
+  /** Checks changes by a write of anything but the status, after `object`. */
   update?(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void;
-  /** What must hold after a write of a part alone: its status, its approval. */
+  /** Checks a write of a part alone: its status, its approval. */
   readonly parts?: Parts<K>;
 }
 
@@ -34,7 +34,7 @@ interface PartCheck<K> {
 }
 type Parts<K> = { readonly [Name in Part]?: PartCheck<K>['check'] };
 
-/** What must hold between the fields of a type, at the place of a value of it. */
+/** Checks between the fields of a value of a type. */
 export type TypeRule<T> = (at: At, value: T) => void;
 
 /** Rules that are asked before and after the fields of the type; before all but those that are checked first. */
@@ -46,7 +46,7 @@ export interface AroundRule<T> {
 /** The rules of a group version, by the type that each is about. `Types` are the interfaces of the group version. */
 export type TypeRules<Types> = { readonly [Name in keyof Types]?: TypeRule<Types[Name]> | AroundRule<Types[Name]> };
 
-/** What an operator decides about the checks. */
+/** Flags that change checks. */
 export interface ValidationOptions {
   /** Whether containers may be privileged. */
   readonly allowPrivileged: boolean;

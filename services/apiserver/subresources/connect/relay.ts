@@ -6,7 +6,7 @@ import type { Headers } from './headers.js';
 
 /**
  * Answers with what another server answers, as it comes and as fast as the client takes it. Resolves when the answer is
- * over, whoever ended it.
+ * over, on whichever side it ended.
  *
  * @throws {StatusError} ServiceUnavailable for an answer that no client may be given
  */

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 
 /** How a server proves who it is, and how we prove it to the server. PEM. */
 export interface TargetTls {
-  /** Who must have signed the server's certificate; absent: it is not looked at. */
+  /** Authorities that must have signed the server's certificate; absent: it is not verified. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;

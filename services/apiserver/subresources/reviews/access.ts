@@ -41,7 +41,7 @@ export const subjectAccessReviews = (d: OperationDeps): OperationVerbs =>
     answer: (object, { state }) => answerFor(d, specOf(object), state),
   });
 
-/** May somebody do this in the namespace of the question? Whoever may ask there learns nothing of other places. */
+/** Local access reviews: about one namespace, so that the right to ask there tells nothing of other places. */
 export const localSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: (object, request) => {
@@ -99,7 +99,7 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec)
 
 const groupsOf = ({ groups, group }: AccessSpec): readonly string[] => groups ?? group ?? [];
 
-/** Exactly whom the question names: it is for whoever asks to name all groups that somebody has. */
+/** The user exactly as the review names it: the asker names all groups of the user. */
 function userOf(spec: AccessSpec): UserInfo {
   const extra = {};
   for (const [key, values] of Object.entries(spec.extra ?? {})) setOwn(extra, key.toLowerCase(), values);

@@ -13,7 +13,7 @@ interface TokenSpec {
   readonly audiences?: readonly string[] | null;
 }
 
-/** Whose token is this? The same authenticators answer as for a request that carries it. */
+/** Token reviews: answered by the authenticators that answer for a request with the token. */
 export const tokenReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: () => [],
@@ -49,7 +49,7 @@ async function answerFor(
   }
 }
 
-/** Who am I? */
+/** Reviews of the asker's own identity. */
 export const selfSubjectReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: () => [],

@@ -6,7 +6,9 @@ import type { OperationDeps } from '../operation.js';
 import type { OperationVerbs } from '../../verbs/dispatch.js';
 import { review } from './review.js';
 
-/** What may the one who asks do in a namespace? For showing, not for deciding: it says when there may be more. */
+/**
+ * Rules reviews: the rights of the asker in a namespace. To be shown, not to decide by: it says when there may be more.
+ */
 export const selfSubjectRulesReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: () => [],

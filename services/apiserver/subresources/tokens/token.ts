@@ -29,7 +29,7 @@ interface TokenSpec {
 const USUAL_SECONDS = 3_600;
 const LEAST_SECONDS = 600;
 const MOST_SECONDS = 2 ** 32;
-/** What agents of nodes ask for in the name of pods: an hour, and so much more that it cannot be meant otherwise. */
+/** The lifetime that agents of nodes ask for in the name of pods, in seconds: an hour, and a few that mark it. */
 const EXTENDED_FROM_SECONDS = 3_607;
 const EXTENDED_SECONDS = 365 * 24 * 3_600;
 

@@ -82,9 +82,9 @@ export interface Reply {
 export class VerbScene {
   readonly core: Core;
   readonly races: RacingStore;
-  /** What the verbs asked for besides, as `verb resource`. */
+  /** The rights that the verbs asked for besides, as `verb resource`. */
   readonly asked: string[] = [];
-  /** What is refused then. */
+  /** The rights that are refused. */
   readonly refused = new Set<string>();
   /** Asked for each write; a test puts its own in. */
   readonly plugin: Required<Pick<AdmissionPlugin, 'mutate' | 'validate'>> = {

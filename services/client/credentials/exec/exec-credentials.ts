@@ -31,8 +31,9 @@ export interface ExecPlugin {
 }
 
 /**
- * What a program gives (spec 2, 5.8): kept until it expires or a server does not know it, or without expiry until a server
- * does not know it. All who ask at the same time share one run, which is killed when the last of them leaves.
+ * The credentials of a program (spec 2, 5.8): kept until it expires or a server does not know it, or without expiry
+ * until a server does not know it. All who ask at the same time share one run, which is killed when the last of them
+ * leaves.
  */
 export class ExecCredentials implements Credentials {
   readonly #plugin: ExecPlugin;

@@ -22,7 +22,7 @@ export interface OidcTokens {
 
 /** Where tokens are kept between processes. */
 export interface TokenStore {
-  /** What others have left there meanwhile, undefined when that cannot be told. */
+  /** The state that other processes have written meanwhile, undefined when it cannot be read. */
   load(): OidcTokens | undefined;
   save(tokens: OidcTokens): Promise<void>;
 }

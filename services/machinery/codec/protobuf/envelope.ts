@@ -1,7 +1,7 @@
 import { BYTES, WireReader, malformed } from './wire.js';
 import { written } from './wire-writer.js';
 
-/** What every Protobuf body begins with. */
+/** The magic number at the start of every Protobuf body. */
 const PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Whatever the product is called: the media type that an absent one means. */
 const PROTOBUF_MEDIA_TYPE = /^application\/vnd\.[a-z]+\.protobuf$/;
@@ -25,7 +25,9 @@ export interface Envelope {
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** Spec 1, 2.6. @throws {StatusError} BadRequest when the body is no envelope, or holds anything but Protobuf as it is. */
+/**
+ * Spec 1, 2.6. @throws {StatusError} BadRequest when the body is no envelope, or holds anything but Protobuf as it is.
+ */
 export function decodeEnvelope(bytes: Buffer): Envelope {
   if (!bytes.subarray(0, PREFIX.length).equals(PREFIX))
     throw malformed('the body does not begin with the expected prefix');
@@ -66,7 +68,7 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Buffer): B
   return Buffer.concat([head, raw, tail]);
 }
 
-/** What stands before and after the object, for those who have it in pieces. */
+/** The bytes before and after an object that is sent in pieces. */
 export function encodeEnvelopeAround(
   apiVersion: string,
   kind: string,

@@ -17,7 +17,7 @@ export interface Field {
   readonly write: (writer: WireWriter, from: Members) => void;
 }
 
-/** What an inlined message is to the one that it stands in: members of the same object. */
+/** Inlined messages: their members are those of the object that they stand in. */
 export interface Inlined {
   readonly readInto: (reader: WireReader, into: Members) => void;
   readonly write: (writer: WireWriter, from: unknown) => void;
@@ -62,7 +62,7 @@ function listField(name: string, number: number, get: () => Value): Field {
     number,
     read(reader, into) {
       const value = (cached ??= get());
-      const list = (into[name] ??= []) as unknown[]; // made here: nobody else writes this member
+      const list = (into[name] ??= []) as unknown[]; // made here: no other code writes this member
       if (value.wireType === BYTES) list.push(value.read(reader));
       else reader.unpack(value.wireType, () => list.push(value.read(reader)));
     },
@@ -90,7 +90,7 @@ function mapField(name: string, number: number, get: () => Value): Field {
     number,
     read(reader, into) {
       const value = (cached ??= get());
-      const map = (into[name] ??= {}); // made here: nobody else writes this member
+      const map = (into[name] ??= {}); // made here: no other code writes this member
       let key = '';
       let member: unknown;
       const outer = reader.enter();

@@ -16,7 +16,7 @@ export const LIST_NUMBERS: ListNumbers = { metadata: 1, items: 2 };
 /** but for one: version v1beta1 of the list of partial objects, which got its metadata late. */
 export const LATE_METADATA_NUMBERS: ListNumbers = { metadata: 2, items: 1 };
 
-/** What stands in front of a field's bytes. */
+/** The tag in front of a field's bytes. */
 function fieldHead(number: number, length: number): Buffer {
   return written((writer) => {
     writer.integer(length);

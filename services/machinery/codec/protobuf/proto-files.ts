@@ -2,7 +2,7 @@ import type { FieldDeclaration, ScalarType, TypeDeclaration } from '../../types/
 import type { Type, TypeGraph } from '../../types/graph.js';
 import { LATE_METADATA_NUMBERS } from './list.js';
 
-/** What the declared scalars are on the wire: a type of Protobuf, or the key of a declared message. */
+/** The wire types of the declared scalars: a type of Protobuf, or the key of a declared message. */
 const SCALARS: Readonly<Record<ScalarType, string>> = {
   string: 'string',
   bool: 'bool',

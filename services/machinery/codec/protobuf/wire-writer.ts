@@ -85,7 +85,7 @@ export class WireWriter {
     return Buffer.from(this.#buffer.subarray(this.#start));
   }
 
-  /** Forgets what was written, also by somebody who failed half way. */
+  /** Forgets all that was written, also by a writer that failed half way. */
   reset(): void {
     if (this.#buffer.length > KEEP_BYTES) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
     this.#start = this.#buffer.length;

@@ -13,7 +13,7 @@ const FIXED32 = 5;
 
 export type WireType = typeof VARINT | typeof FIXED64 | typeof BYTES;
 
-/** Deepest nesting of messages: whoever reads them recurses. */
+/** Deepest nesting of messages: readers of them recurse. */
 const MAX_DEPTH = 100;
 /**
  * Most messages in one body. An empty one takes two bytes and becomes an object of a hundred, so the length of the body
@@ -22,7 +22,7 @@ const MAX_DEPTH = 100;
 const MAX_MESSAGES = 500_000;
 const MAX_VARINT_BYTES = 10;
 const TWO_32 = 2 ** 32;
-/** What a decoder puts where bytes are no UTF-8; a text that has it is looked at again. */
+/** The replacement character of decoders for bytes that are no UTF-8; a text that has it is looked at again. */
 const REPLACEMENT = '\ufffd';
 
 export const malformed = (why: string): StatusError => badRequest(`protobuf parse error: ${why}`);
@@ -146,7 +146,7 @@ export class WireReader {
     return text;
   }
 
-  /** Passes over the value of a field that nobody knows. */
+  /** Skips the value of an unknown field. */
   skip(): void {
     let groups = 0;
     for (;;) {

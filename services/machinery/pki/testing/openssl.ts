@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What openssl says of files, in a directory of their own. A test without openssl fails. */
+/** Runs openssl on files in a directory of their own. A test without openssl fails. */
 export class OpenSsl {
   readonly #dir = mkdtempSync(join(tmpdir(), 'openssl-'));
 

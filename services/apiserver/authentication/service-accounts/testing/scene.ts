@@ -28,14 +28,14 @@ export interface ObjectParts {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** What a server knows of a real store, with a count of what it asks the store for. */
+/** A server's view of a real store, which counts reads of the store. */
 export class ObjectScene {
   readonly core: Core;
   /** How often an object was asked of the store. */
   asked = 0;
-  /** What the store answers with as long as it is set. */
+  /** The answer of the store as long as it is set. */
   failure: Error | undefined;
-  /** What happens between the store's answer and its arrival. */
+  /** Called between the store's answer and its arrival. */
   beforeAnswer: (() => Promise<void>) | undefined;
   readonly #directory: string;
   readonly #store: KeyValueStore;

@@ -82,7 +82,7 @@ export class AllocatingScene {
     return keyOf(this.stored, 'ns', name);
   }
 
-  /** What is allocated, as `allocation: name of the holder`, in order. */
+  /** The allocations in the store, as `allocation: name of the holder`, in order. */
   async allocations(): Promise<string[]> {
     const { kvs } = await this.store.range(keys.allocation(''), {}, never);
     return kvs.map(

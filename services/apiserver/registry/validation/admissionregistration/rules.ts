@@ -5,7 +5,7 @@ import type { TypeRules } from '../types.js';
 
 const ALL = '*';
 
-/** What is covered by a wildcard before it is not named besides. */
+/** Names that a wildcard covers are not given beside it. */
 function checkSubresources(at: At, resources: readonly string[]): void {
   const wholeResources = new Set<string>();
   const wholeSubresources = new Set<string>();

@@ -13,7 +13,7 @@ type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfigurati
 
 const webhooksOf = ({ webhooks }: Configuration): readonly Webhook[] => webhooks ?? [];
 
-/** What is asked of new webhooks, and of those that already did what is asked. */
+/** Rules for new webhooks, and for stored ones that keep them already. */
 interface Strictness {
   readonly noSideEffects: boolean;
   readonly knownVersions: boolean;

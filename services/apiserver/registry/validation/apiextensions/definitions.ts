@@ -15,7 +15,7 @@ type DefinitionSpec = CustomResourceDefinitionSpec;
 
 const specOf = ({ spec = {} }: CustomResourceDefinition): DefinitionSpec => spec;
 
-/** What is wrong with a label is said at once. */
+/** Reports the problems of a label as one. */
 function checkLabel(at: At, member: string, text: string, prefix = ''): void {
   const problems = dns1035Label(prefix === '' ? text : text.toLowerCase());
   if (text !== '' && problems.length > 0) at.invalid(member, text, prefix + problems.join(','));
@@ -68,7 +68,7 @@ function checkDefinition(object: Definition, problems: Problems): void {
   checkNames(at.child('names'), names);
 }
 
-/** What is asked of all schemas of a definition; a definition that once got by without is not held to it later. */
+/** Rules for all schemas of a definition; a stored definition that breaks them may keep doing so. */
 type SchemaRule = (definition: Definition, problems: Problems) => void;
 
 const requireSchemas: SchemaRule = (definition, problems) => {
@@ -108,7 +108,7 @@ function checkUpdate(next: Definition, old: Definition, problems: Problems): voi
   checkImmutable(at, 'names.plural', spec.names?.plural, oldSpec.names?.plural);
 }
 
-/** What a definition is called, where it belongs, and that its schemas say what values are. */
+/** Rules for names, group, scope and schemas of a definition. */
 export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation<CustomResourceDefinition> {
   const rules = [requireSchemas, checkSchemas(new StructuralSchemas(vocabulary))];
   return {

@@ -3,7 +3,7 @@ import type * as apiregistration from '../../../../machinery/types/generated/api
 import type { At } from '../checks/at.js';
 import type { TypeRules } from '../types.js';
 
-/** A group that this server answers for itself is trusted, and called by nobody. */
+/** A group that this server serves itself has no service to call. */
 function checkTrust(at: At, spec: apiregistration.APIServiceSpec): void {
   const { group = '', version = '', service, caBundle = '', insecureSkipTLSVerify: isInsecure = false } = spec;
   if (group === '' && version !== 'v1') at.required('group', 'only v1 may have an empty group');

@@ -9,7 +9,7 @@ import { checkReplicaStatus } from '../core/replicas.js';
 import { checkKeptRunning } from '../pods/spec.js';
 import type { KindValidation, TypeRule, TypeRules, AroundRule, Problems } from '../types.js';
 
-/** What an absent selector selects. */
+/** The selector that stands for an absent one: it matches nothing. */
 const NOTHING: LabelSelector = { matchExpressions: [{ operator: 'In' }] };
 
 /**
@@ -50,7 +50,7 @@ const replicatedRule: Required<AroundRule<Replicated>> = {
   },
 };
 
-/** What of a template may run on several machines at once. */
+/** Disks of a template that run on several machines have to be read-only. */
 function checkSharedDisks(at: At, { spec }: PodTemplateSpec): void {
   spec?.volumes?.forEach(({ gcePersistentDisk: disk }, i) => {
     if (disk === undefined || disk.readOnly === true) return;
@@ -134,8 +134,8 @@ function checkSetStrategy(at: At, strategy: apps.StatefulSetUpdateStrategy): voi
 }
 
 /**
- * The template's spec is not looked at: it may mount the claims that the set makes, and clients have come to rely on being
- * told by the pods.
+ * The template's spec is not looked at: it may mount the claims that the set makes, and clients have come to rely on
+ * being told by the pods.
  */
 const checkStatefulSet: TypeRule<apps.StatefulSetSpec> = (at, spec) => {
   const { podManagementPolicy: policy, updateStrategy = {}, template = {} } = spec;
@@ -170,7 +170,7 @@ export const appsRules: TypeRules<apps.Types> = {
   StatefulSetStatus: (at, status) => checkReplicaStatus(at, status, 'status.readyReplicas'),
 };
 
-/** What the set's pods and claims have in common stays as it was made. */
+/** The immutable part of the spec: pods and claims of the set share it. */
 function fixedPart(spec: apps.StatefulSetSpec): object {
   const {
     replicas: _replicas,

@@ -24,7 +24,7 @@ function checkCompletionMode(at: At, { completionMode: mode, completions, parall
 
 const RESTART_POLICIES = ['OnFailure', 'Never'];
 
-/** What ends must be allowed to. */
+/** Pods of jobs may not restart for ever. */
 function checkEnding(at: At, restartPolicy: string): void {
   if (restartPolicy === 'Always' || restartPolicy === '') {
     at.required('restartPolicy', 'valid values: "OnFailure", "Never"');
@@ -33,7 +33,7 @@ function checkEnding(at: At, restartPolicy: string): void {
   }
 }
 
-/** What a job and the template of one must be; the selector is another matter. */
+/** Rules for a job and for the template of one, apart from the selector. */
 export const checkJobSpec: TypeRule<JobSpec> = (at, spec) => {
   checkCompletionMode(at, spec);
   checkEnding(at.child('template').child('spec'), spec.template?.spec?.restartPolicy ?? '');

@@ -31,7 +31,7 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
 const EVERY = '@every ';
 const ZONE = /^(?:CRON_)?TZ=/;
 
-/** What is wrong, as the one thing that is said about a schedule. Thrown and caught in this file. */
+/** The one problem of a schedule. Thrown and caught in this file. */
 class ScheduleProblem extends Error {
   override readonly name = 'ScheduleProblem';
 }

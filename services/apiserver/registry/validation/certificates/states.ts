@@ -16,7 +16,7 @@ type RequestStatus = CertificateSigningRequestStatus;
 const STATUSES = ['False', 'True', 'Unknown'];
 const APPROVED = 'Approved';
 const DENIED = 'Denied';
-/** What has been decided: these are True, and stay. */
+/** Conditions that are decisions: these are True, and stay. */
 const DECISIONS = [APPROVED, DENIED, 'Failed'];
 const EXCLUSIVE = [APPROVED, DENIED];
 
@@ -24,7 +24,7 @@ const typesOf = ({ conditions = [] }: RequestStatus): readonly string[] => condi
 const hasTwins = (types: readonly string[]): boolean => new Set(types).size < types.length;
 const hasBoth = (types: readonly string[]): boolean => EXCLUSIVE.every((type) => types.includes(type));
 
-/** What was stored before there was a rule may stay as it is. */
+/** Values stored before there was a rule may stay as they are. */
 function checkConditions(at: At, status: RequestStatus, oldTypes: readonly string[]): void {
   const seen = new Set<string>();
   each(at, 'conditions', status.conditions, ({ type = '', status: value }, conditionAt) => {
@@ -74,7 +74,7 @@ function checkKept(at: At, status: RequestStatus, old: RequestStatus): void {
   }
 }
 
-/** Who may write the status is not who approves. */
+/** The right to write the status is not the right to approve. */
 function checkNotDecided(at: At, status: RequestStatus, old: RequestStatus): void {
   for (const type of EXCLUSIVE) {
     const now = ofType(status, type);
@@ -101,7 +101,7 @@ function checkCertificate(at: At, { certificate = '' }: RequestStatus, before: R
 
 type Request = CertificateSigningRequest;
 
-/** What must hold after a write of the status: conditions are added, and a certificate once. */
+/** Rules for writes of the status: conditions are added, and a certificate once. */
 export function checkStatus({ status = {} }: Request, { status: old = {} }: Request, problems: Problems): void {
   const at = At.root(problems, 'status');
   checkConditions(at, status, typesOf(old));
@@ -110,7 +110,7 @@ export function checkStatus({ status = {} }: Request, { status: old = {} }: Requ
   checkCertificate(at, status, old);
 }
 
-/** What must hold after a decision: it contradicts no other, and none is taken back. */
+/** Rules for decisions: a decision contradicts no other, and none is taken back. */
 export function checkApproval({ status = {} }: Request, { status: old = {} }: Request, problems: Problems): void {
   const at = At.root(problems, 'status');
   checkConditions(at, status, typesOf(old));

@@ -4,7 +4,7 @@ import { type FieldError, field } from '../../../../machinery/meta/status.js';
 import type { Problems } from '../types.js';
 import { portName } from './text.js';
 
-/** Nobody reads more, and a body of a few MiB could have hundreds of thousands. */
+/** Most problems that are reported: a body of a few MiB could have hundreds of thousands. */
 const MOST_PROBLEMS = 1000;
 /** Values are shown this far, in characters. */
 const MOST_SHOWN = 4096;
@@ -12,11 +12,11 @@ const MOST_SHOWN = 4096;
 const cut = (shown: string): string => (shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}...` : shown);
 
 /**
- * A place in an object, and where to put what is wrong there. Validation runs on every write and finds nothing in nearly
- * all of them: a place is one small object, and its path becomes text when there is a problem to report.
+ * A place in an object, and where to put what is wrong there. Validation runs on every write and finds nothing in
+ * nearly all of them: a place is one small object, and its path becomes text when there is a problem to report.
  *
- * The methods that report take the member that is wrong (a path below this place, '' for the place itself) and are named
- * after the reasons of field errors.
+ * The methods that report take the member that is wrong (a path below this place, '' for the place itself) and are
+ * named after the reasons of field errors.
  */
 export class At {
   readonly problems: Problems;
@@ -231,7 +231,7 @@ export function eachEntry<T>(
 
 export const IMMUTABLE = 'field is immutable';
 
-/** What was set once stays what it is; absent is a value like another. */
+/** The value never changes; absent is a value like another. */
 export function checkImmutable(at: At, member: string, next: unknown, old: unknown): void {
   if (next !== old && !isDeepStrictEqual(next, old)) at.invalid(member, next, IMMUTABLE);
 }

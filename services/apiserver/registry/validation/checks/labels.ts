@@ -64,7 +64,7 @@ export const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelect
   matchExpressions.every((requirement) => meets(labels, requirement));
 
 /**
- * What a workload makes must be what it looks for; an empty selector is reported elsewhere.
+ * The template's labels have to match the selector; an empty selector is reported elsewhere.
  *
  * @param at The place of the template.
  */

@@ -28,7 +28,7 @@ export const atMost =
   (text) =>
     text.length > max ? [`must be no more than ${max} characters`] : NONE;
 
-/** What would climb out of the directory that the text names a file in. */
+/** Path segments that lead out of the directory. */
 const noParent: TextRule = (text) => {
   if (!text.startsWith('.')) return NONE;
   if (text === '.' || text === '..') return [`must not be '${text}'`];

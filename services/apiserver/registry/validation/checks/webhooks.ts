@@ -14,7 +14,7 @@ function checkUrl(at: At, url: string): void {
   const [, scheme = '', authority = '', query = '', fragment = ''] = PARTS.exec(url) ?? [];
   const userEnd = authority.lastIndexOf('@');
   const host = authority.slice(userEnd + 1);
-  // Only what would be called has to be one for whoever calls it.
+  // An address that a URL cannot have is the one problem that is reported.
   if (scheme === 'https' && host !== '' && !URL.canParse(url)) {
     at.required('url', `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URL${FORM}`);
     return;

@@ -12,11 +12,11 @@ import type { KindValidation, Problems, TypeRule, TypeRules } from '../types.js'
 const MAX_BYTES = 1024 * 1024;
 const SEALED = 'field is immutable when `immutable` is set';
 
-/** What a text in base64 stands for. */
+/** The bytes of a text in base64. */
 const decodedBytes = (base64: string): number =>
   (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
 
-/** What a member holds in bytes; keys do not count. */
+/** The size of a member in bytes; keys do not count. */
 const sizeOf = (map: StringMap, bytesOf: (value: string) => number): number =>
   Object.values(map).reduce((sum, value) => sum + bytesOf(value), 0);
 
@@ -37,7 +37,7 @@ function checkConfigMap(at: At, { data = {}, binaryData = {} }: ConfigMap): void
   if (bytes > MAX_BYTES) at.tooLong('', MAX_BYTES);
 }
 
-/** What was sealed stays as it is, and sealed. */
+/** Immutable data stays as it is, and immutable. */
 const checkSealed =
   (...members: readonly string[]) =>
   (next: ApiObject, old: ApiObject, problems: Problems): void => {

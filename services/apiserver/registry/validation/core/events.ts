@@ -22,7 +22,7 @@ function checkWord(at: At, member: string, text: string): void {
   checkLength(at, member, text, MAX_WORD);
 }
 
-/** What an event that has a time of its own must say besides. */
+/** Further rules for events with an eventTime. */
 function checkNewStyle(at: At, event: Event, apiVersion: string): void {
   const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
   // The member is called differently where such events are at home.

@@ -15,7 +15,7 @@ const DEFAULTS: ReadonlySet<Bound> = new Set<Bound>(['default', 'defaultRequest'
 interface Order {
   readonly less: Bound;
   readonly more: Bound;
-  /** Whose value is shown, and at whose place. */
+  /** The limit whose value is shown, at its place. */
   readonly shown: Bound;
   readonly at: Bound;
   readonly why: (less: string, more: string) => string;

@@ -8,7 +8,7 @@ import { At, checkImmutable, eachEntry } from '../checks/at.js';
 import { checkPlainQuantity, checkPositiveQuantity } from '../checks/quantities.js';
 import type { KindValidation, TypeRule } from '../types.js';
 
-/** What the spec has beside its source; every other member is one. */
+/** Members of the spec other than sources of volumes. */
 type NoSource = Exclude<keyof PersistentVolumeSpec, keyof PersistentVolumeSource>;
 const NO_SOURCES: ReadonlySet<string> = new Set<NoSource>([
   'capacity',
@@ -45,7 +45,7 @@ export function checkInline(at: At, spec: PersistentVolumeSpec): void {
   if (spec.csi === undefined) at.required('csi', 'has to be specified in the context of inline volumes');
 }
 
-/** What a volume on its own is asked besides. */
+/** Further rules for volumes that are objects. */
 export const checkVolume: TypeRule<PersistentVolume> = (root, { spec = {} }) => {
   const at = root.child('spec');
   const { persistentVolumeReclaimPolicy: policy, hostPath } = spec;

@@ -14,7 +14,7 @@ import type { KindValidation, Problems, TypeRule } from '../types.js';
 type Pod = ApiObject & core.Pod;
 const specOf = ({ spec = {} }: core.Pod): PodSpec => spec;
 
-/** A token is made for an account: which one must be said. Templates may leave it to whoever fills them in. */
+/** A token is made for an account: which one must be said. Templates may leave it open. */
 function checkTokens(at: At, spec: PodSpec): void {
   if (spec.serviceAccountName !== undefined) return;
   each(at, 'volumes', spec.volumes, ({ projected }, volumeAt) => {
@@ -46,7 +46,7 @@ function checkEphemeralVolumes(at: At, volumes: PodSpec['volumes'], podName: str
 
 const LISTS = ['containers', 'initContainers'] as const;
 
-/** What a pod is asked besides what all specs of pods are. */
+/** Rules for pods beside those of all specs of pods. */
 export const checkPod: TypeRule<core.Pod> = (root, pod) => {
   const at = root.child('spec');
   const spec = specOf(pod);
@@ -82,7 +82,7 @@ function checkDeadline(at: At, next: number | undefined, old: number | undefined
   return true;
 }
 
-/** What is wrong with a toleration by itself is told here as well as of every pod: other servers tell it twice. */
+/** Problems of a toleration are reported here as well as for the spec: other servers report them twice. */
 function checkTolerationsKept(at: At, next: PodSpec, old: PodSpec): void {
   const kept = new Set((next.tolerations ?? []).map(identityOf));
   if ((old.tolerations ?? []).every((toleration) => kept.has(identityOf(toleration)))) {
@@ -131,7 +131,7 @@ function checkUpdate(next: Pod, old: Pod, problems: Problems): void {
 const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
-/** What has ended for good does not come back. */
+/** A terminated container that is not restarted stays terminated. */
 function checkTransitions(at: At, next: core.PodStatus, old: core.PodStatus, policy: string): void {
   for (const list of STATUS_LISTS) {
     const restarts = list === 'ephemeralContainerStatuses' ? 'Never' : policy;

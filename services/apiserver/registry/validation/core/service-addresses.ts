@@ -41,7 +41,7 @@ function checkEachIp(at: At, ips: readonly string[]): boolean {
   return allRight;
 }
 
-/** What must hold of cluster addresses and families; all of it is forbidden elsewhere for those that have none. */
+/** Rules for cluster addresses and families; services without them are checked elsewhere. */
 export function checkClusterIps(at: At, spec: ServiceSpec): void {
   if (spec.type === 'ExternalName') return;
   const { clusterIP = '', clusterIPs = [], ipFamilies = [] } = spec;
@@ -102,7 +102,7 @@ function checkReleased(at: At, { ipFamilyPolicy }: ServiceSpec, what: string): v
 export const isHealthChecked = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 
-/** What traffic is sent to does not change under those who send it. */
+/** The target of traffic does not change. */
 export function checkServiceUpdate(at: At, next: ServiceSpec, old: ServiceSpec): void {
   if (next.type !== 'ExternalName' && old.type !== 'ExternalName') {
     checkIpsKept(at, next, old);

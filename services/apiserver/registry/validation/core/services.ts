@@ -33,7 +33,7 @@ function checkPortsOnce(at: At, ports: ServiceSpec['ports']): void {
   });
 }
 
-/** What the type allows and asks for. */
+/** Rules by the type of service. */
 function checkType(at: At, spec: ServiceSpec, vocabulary: Vocabulary): void {
   const { type = 'ClusterIP', ports, clusterIP = '' } = spec;
   if ((ports ?? []).length === 0 && !isHeadlessService(spec) && type !== 'ExternalName') at.required('ports');

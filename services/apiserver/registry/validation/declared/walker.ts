@@ -18,7 +18,7 @@ export type Compare = (at: At, next: Members, old: Members) => void;
 
 interface Step {
   readonly name: string;
-  /** What an absent value counts as; undefined: nothing. */
+  /** The value that stands for an absent one; undefined: none. */
   readonly zero: unknown;
   readonly asksAbsent: boolean;
   /** Each list is asked until one of its checks says that there is no use in more. */
@@ -61,9 +61,9 @@ const partsOf = (type: Type): readonly Type[] => [
 ];
 
 /**
- * The checks that declarations carry, compiled for a type when it is first met: a plan that visits the fields which have
- * a check or lead to one. The fields of a type are asked in the order in which they are declared, each with all that is
- * below it, and then the type's own rule between them.
+ * The checks that declarations carry, compiled for a type when it is first met: a plan that visits the fields which
+ * have a check or lead to one. The fields of a type are asked in the order in which they are declared, each with all
+ * that is below it, and then the type's own rule between them.
  */
 export class DeclaredChecks {
   readonly #rules: ReadonlyMap<string, AnyRule>;
@@ -260,7 +260,7 @@ const holdsImmutable = (type: Type, seen = new Set<Type>()): boolean => {
   return type.fields.some((field) => isImmutable(field) || (isPlain(field) && holdsImmutable(field.type, seen)));
 };
 const isImmutable = (field: Field): boolean => checksOf(field).some(({ immutable }) => immutable === true);
-/** What lists and maps hold is compared with nothing: it has no place of its own. */
+/** Items of lists and maps are not compared with former ones: they have no place of their own. */
 const isPlain = (field: Field): boolean => field.holds === 'one' && !isSkipped(field);
 
 function comparing(fields: readonly Field[]): Compare | undefined {

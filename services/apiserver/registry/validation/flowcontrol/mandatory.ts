@@ -1,6 +1,6 @@
 /*
  * The objects that are always there, as the specification has them: what administrators send passes by all limits, and
- * what nobody else sorts out gets a little.
+ * requests that no other schema matches get a little.
  */
 
 const EVERYTHING = {

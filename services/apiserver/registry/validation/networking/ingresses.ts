@@ -32,7 +32,7 @@ export function checkBackend(at: At, { service, resource }: IngressBackend): voi
 
 const BY_CONTROLLER = 'ImplementationSpecific';
 const PATH_TYPES = ['Exact', BY_CONTROLLER, 'Prefix'];
-/** What would lead elsewhere once somebody tidies the path up. */
+/** Segments that lead elsewhere once the path is normalized. */
 const NOT_IN_PATHS = ['//', '/./', '/../', '%2f', '%2F'];
 const NOT_AT_END = ['/..', '/.'];
 

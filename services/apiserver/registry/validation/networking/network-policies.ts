@@ -25,7 +25,7 @@ export function checkPolicyPort(at: At, { port, endPort }: NetworkPolicyPort): v
 interface Network {
   readonly family: string;
   readonly bits: number;
-  /** What all addresses have in front, as a number. */
+  /** The first `bits` bits of all addresses, as a number. */
   readonly prefix: (bits: number) => bigint;
 }
 

@@ -22,7 +22,7 @@ function checkHostPorts(at: At, ports: readonly ContainerPort[] | undefined, tak
   });
 }
 
-/** What containers share with each other and with the volumes of their pod. */
+/** State that the checks of all containers of a pod share. */
 export function checkContainers(at: At, spec: PodSpec, volumes: ReadonlyMap<string, Volume>): void {
   const { containers, initContainers, ephemeralContainers } = spec;
   const names = new Set<string>();
@@ -197,7 +197,7 @@ const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;
 const SIZES = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 const sizes = (what: string): string => `only divisor's values ${SIZES.join(', ')} are supported with the ${what}`;
 
-/** What an amount may be given in, by the resource that it is of. */
+/** The unit of an amount, by its resource. */
 const DIVISORS: readonly (readonly [resource: RegExp, divisors: readonly string[], problem: string])[] = [
   [/\.cpu$/, ['1m', '1'], "only divisor's values 1m and 1 are supported with the cpu resource"],
   [/\.memory$/, SIZES, sizes('memory resource')],
@@ -244,7 +244,7 @@ export const checkEnvVar: TypeRule<core.EnvVar> = (at, { value = '', valueFrom }
   if (valueFrom !== undefined) checkValueFrom(at.child('valueFrom'), valueFrom, value);
 };
 
-/** What is wrong with one source is told of the whole list: so it always was. */
+/** A problem of one source is reported for the whole list, as clients know it. */
 export function checkEnvFrom(at: At, { envFrom = [] }: core.EphemeralContainerCommon): void {
   for (const source of envFrom) {
     const count = countOf(source, ['configMapRef', 'secretRef']);
@@ -256,7 +256,7 @@ export function checkEnvFrom(at: At, { envFrom = [] }: core.EphemeralContainerCo
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 
 /**
- * What a container mounts, and which devices it sees.
+ * The mounts and devices of a container.
  *
  * @param volumes Those that are right, by name.
  */

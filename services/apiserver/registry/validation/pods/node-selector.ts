@@ -6,7 +6,7 @@ import type { TypeRule } from '../types.js';
 
 const NOT_AN_OPERATOR = 'not a valid selector operator';
 
-/** What an operator asks of its values. */
+/** Rules for the values of an operator. */
 const VALUES_RULES: ReadonlyMap<string, (at: At, count: number) => void> = new Map(
   Object.entries<(at: At, count: number) => void>({
     In: needsSome,

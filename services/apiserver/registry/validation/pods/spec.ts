@@ -73,7 +73,7 @@ export function podRules(vocabulary: Vocabulary, { allowPrivileged }: Validation
   };
 }
 
-/** What workloads that keep their pods running ask of the template. `kind` is for the message. */
+/** Rules for the template of workloads that keep their pods running. `kind` is for the message. */
 export function checkKeptRunning(at: At, { spec = {} }: core.PodTemplateSpec, kind: string): void {
   const { restartPolicy, activeDeadlineSeconds } = spec;
   checkEnum(at, 'spec.restartPolicy', restartPolicy, ['Always']);
@@ -120,7 +120,7 @@ function forbid(at: At, object: object | undefined, members: readonly string[], 
   }
 }
 
-/** What a pod may say depends on the system it says it is for. */
+/** Fields that a pod may set by its operating system. */
 function checkOperatingSystem(at: At, spec: PodSpec): void {
   if (spec.os === undefined) return;
   const { name = '' } = spec.os;
@@ -257,7 +257,7 @@ const checkAddress = (at: At, member: string, address = ''): void => {
   if (ipVersion(address) === 0) at.invalid(member, address, NOT_AN_ADDRESS);
 };
 
-/** A pod that wants nobody's name resolution brings its own. */
+/** A pod with the policy None brings its own name servers. */
 function checkOwnDns(at: At, config: PodDNSConfig | undefined): boolean {
   if (config === undefined) {
     at.required('dnsConfig', 'must provide `dnsConfig` when `dnsPolicy` is None');

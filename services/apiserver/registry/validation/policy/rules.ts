@@ -54,7 +54,7 @@ function checkSysctls(at: At, member: string, sysctls: List<string>): void {
   }
 }
 
-/** More than anybody has; all pairs are compared. */
+/** A bound, as all pairs are compared. */
 const MAX_COMPARED = 1000;
 
 /** Whether the first, which may be a pattern, says something of all that the second says. */

@@ -10,7 +10,7 @@ const SUBJECT_KINDS = [ACCOUNT, 'User', 'Group'];
 
 interface BindingRules {
   readonly group: string;
-  /** What may be bound. */
+  /** Roles that may be bound. */
   readonly kinds: readonly string[];
   readonly isNamespaced: boolean;
 }

@@ -6,7 +6,7 @@ type PriorityClass = scheduling.PriorityClass;
 
 const SYSTEM_PREFIX = 'system-';
 const HIGHEST = 1_000_000_000;
-/** What the system's own classes are worth; none of them is the default. */
+/** The values of the system's own classes; none of them is the default. */
 const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * HIGHEST + 1000],
   ['system-cluster-critical', 2 * HIGHEST],

@@ -40,7 +40,7 @@ function checkParameters(at: At, parameters: StringMap): void {
 
 type Term = readonly core.TopologySelectorLabelRequirement[];
 
-/** What a term means, whatever the order it is written in. */
+/** The identity of a term, whatever the order of its members. */
 const meaningOf = (term: Term): string =>
   JSON.stringify(term.map(({ key, values }) => [key, [...new Set(values)].sort()]).sort(byKey));
 

@@ -11,7 +11,7 @@ import type { KindValidation, Problems } from '../types.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is changed in a valid object, by path (`spec.ports.0.name`); undefined takes the member away. */
+/** The members to change in a valid object, by path (`spec.ports.0.name`); undefined takes the member away. */
 export type Change = Readonly<Record<string, unknown>>;
 
 /** A change, and the one problem that comes of it. */

@@ -16,5 +16,5 @@ export const IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)
 export const PORT = 'must be between 1 and 65535, inclusive';
 export const FILE_MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
 export const AT_LEAST_0 = 'must be greater than or equal to 0';
-/** What is longer than that many bytes. */
+/** A text longer than that many bytes. */
 export const TOO_LONG = (bytes: number): string => `Too long: must have at most ${bytes} bytes`;
