@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** An etcd of somebody else, e.g. `http://127.0.0.1:2379`; without it an etcd of its own is started. */
   readonly etcdUrl?: string;
   readonly flags?: readonly string[];
+  /** Pods need service accounts, as they do by default. */
+  readonly accounts?: true;
   /** Added to the environment. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -68,6 +70,7 @@ export class TestServer {
     this.#running = await startPlatform({
       dataDir: this.#directory,
       store: this.#o.store,
+      ...(this.#o.accounts && { accounts: this.#o.accounts }),
       ...(this.#o.env === undefined ? {} : { env: this.#o.env }),
       ...(etcdUrl === undefined ? {} : { etcdServers: [etcdUrl] }),
       args: [`--token-auth-file=${join(this.#directory, 'tokens.csv')}`, '--log-level=warn', ...(this.#o.flags ?? [])],
