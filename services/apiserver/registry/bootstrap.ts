@@ -67,24 +67,32 @@ const PRIORITY_CLASSES: readonly (readonly [name: string, members: object])[] = 
   ],
 ];
 
-/** Makes an object of the server's own, unless it is there. @throws {StatusError} for a name that cannot be */
+/**
+ * Creates an object of a built-in resource, unless there is one of its name.
+ *
+ * @param namespace '' for a cluster-scoped object. @throws {StatusError} for a name that cannot be
+ */
 export async function makeMissing(
   { resources, writer, ownership, vocabulary }: BootstrapDeps,
   group: string,
   resource: string,
   name: string,
   members: object,
+  namespace = '',
 ): Promise<void> {
   const stored = resources.stored(group, resource);
   const served = stored === undefined ? undefined : resources.served(stored.hub);
   if (stored === undefined || served === undefined) return;
-  if (stored.cache.get(keyOf(stored, '', name)) !== undefined) return;
-  const object = stateSent(served, served.decode({ ...members, metadata: { name } }));
+  if (stored.cache.get(keyOf(stored, namespace, name)) !== undefined) return;
+  const object = stateSent(
+    served,
+    served.decode({ ...members, metadata: { name, ...(namespace === '' ? {} : { namespace }) } }),
+  );
   const owners = done(ownership.created(served, object, { name: vocabulary.serverName, subresource: '' }));
   prepareForCreate(stored, object, THE_SERVER);
   validateForCreate(served, object);
   record(object, owners);
-  await writer.write({ stored, namespace: '', name }, (current) =>
+  await writer.write({ stored, namespace, name }, (current) =>
     current === undefined ? { do: 'put', object } : { do: 'nothing' },
   );
 }
