@@ -35,6 +35,11 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
   /** Fires when nobody waits for the answer any more, or the request has taken too long: every wait ends with it. */
   readonly signal: AbortSignal;
+  /**
+   * Writers of one object take turns in a server. Who asks another server leaves his: it may take its time, and may write the
+   * object itself.
+   */
+  leaveTurn(): void;
   /** Adds a header `Warning` to the answer. */
   warn(text: string): void;
   /** Adds an annotation to the audit event. @param level The least level of events that show it; absent: `Metadata`. */

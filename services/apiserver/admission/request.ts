@@ -23,6 +23,8 @@ export interface Admitted {
   readonly dryRun: boolean;
   /** Options that came in a body; absent: they are in the query. */
   readonly options?: JsonObject;
+  /** Of the writers of the object; absent: nothing is written. */
+  readonly leaveTurn?: () => void;
 }
 
 /** The one place where the request that admission sees is made. Members that few plugins read are made when they are read. */
@@ -38,11 +40,13 @@ class AdmissionOfRequest implements AdmissionRequest {
   readonly #ctx: Context;
   readonly #subresourceDeclaration: SubresourceDeclaration | undefined;
   readonly #options: JsonObject | undefined;
+  readonly #leaveTurn: (() => void) | undefined;
 
   constructor(ctx: Context, target: AdmissionTarget, resource: ResourceDeclaration, admitted: Admitted) {
     this.#ctx = ctx;
     this.#subresourceDeclaration = target.subresourceDeclaration;
     this.#options = admitted.options;
+    this.#leaveTurn = admitted.leaveTurn;
     this.resource = resource;
     this.subresource = target.subresource;
     this.namespace = target.namespace;
@@ -68,6 +72,10 @@ class AdmissionOfRequest implements AdmissionRequest {
 
   get signal(): AbortSignal {
     return this.#ctx.state.signal;
+  }
+
+  leaveTurn(): void {
+    this.#leaveTurn?.();
   }
 
   warn(text: string): void {

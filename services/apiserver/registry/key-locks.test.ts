@@ -36,6 +36,20 @@ describe('KeyLocks', () => {
     );
   });
 
+  it('let the next one through when one leaves', async () => {
+    const locks = new KeyLocks();
+    const first = gate();
+    const one = locks.run('k', async (leave) => {
+      leave();
+      await first.opened;
+      return 'one';
+    });
+    assert.equal(await locks.run('k', () => Promise.resolve('two')), 'two');
+    first.open();
+    assert.equal(await one, 'one');
+    assert.equal(await locks.run('k', () => Promise.resolve('three')), 'three');
+  });
+
   it('never let two through at once, however long a key has been busy', async () => {
     const locks = new KeyLocks();
     let inside = 0;

@@ -14,12 +14,18 @@ interface Queue {
 export class KeyLocks {
   readonly #queues = new Map<string, Queue>();
 
-  /** Runs `work` after everything that was asked for this key before, whether that succeeded or failed. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` after everything that was asked for this key before, whether that succeeded or failed.
+   *
+   * @param work.leave Lets the next one go ahead before this one has ended.
+   */
+  async run<T>(key: string, work: (leave: () => void) => Promise<T>): Promise<T> {
     let queue = this.#queues.get(key);
-    if (queue !== undefined && queue.length >= MAX_QUEUED) return work();
-    const mine = queue === undefined ? work() : queue.tail.then(work);
-    const tail = mine.then(ignore, ignore);
+    if (queue !== undefined && queue.length >= MAX_QUEUED) return work(ignore);
+    let leave = ignore;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const mine = queue === undefined ? work(leave) : queue.tail.then(() => work(leave));
+    const tail = Promise.race([left, mine.then(ignore, ignore)]);
     if (queue === undefined) this.#queues.set(key, (queue = { tail, length: 0 }));
     queue.tail = tail;
     queue.length++;

@@ -48,7 +48,11 @@ export interface WriterOptions {
  * Decides what to do with an object from its present state, undefined when there is none. Asked again, with the newer
  * state, when a race is lost; a refusal (what it throws) counts only when it was made from the store's own word.
  */
-export type Decide = (current: CachedObject | undefined) => Promise<WriteDecision> | WriteDecision;
+export type Decide = (
+  current: CachedObject | undefined,
+  /** Lets other writers of this server go ahead: for decisions that wait for another server. */
+  leaveTurn: () => void,
+) => Promise<WriteDecision> | WriteDecision;
 
 export type WriteDecision =
   /** `allocator`: says, when another object has an allocation, whether to decide again. */
@@ -61,6 +65,9 @@ export type WriteDecision =
     /** Objects that change in the same transaction. */
     readonly companions?: readonly Companion[];
   };
+
+/** A decision that knows how to leave its turn. */
+type InTurn = (current: CachedObject | undefined) => ReturnType<Decide>;
 
 /** Which object a write is about. */
 export interface WriteTarget {
@@ -114,14 +121,16 @@ export class Writer {
   async write(target: WriteTarget, decide: Decide): Promise<Written> {
     const { stored, namespace, name } = target;
     const key = keyOf(stored, namespace, name);
-    const written = await this.#locks.run(key, () => this.#writeLocked(target, key, decide));
+    const written = await this.#locks.run(key, (leave) =>
+      this.#writeLocked(target, key, (current) => decide(current, leave)),
+    );
     if (stored.strategy.decidesAccess && written.object !== undefined) {
       await this.#o.reached(written.object.revision, SEEN_WITHIN_MS);
     }
     return written;
   }
 
-  async #writeLocked(target: WriteTarget, key: string, decide: Decide): Promise<Written> {
+  async #writeLocked(target: WriteTarget, key: string, decide: InTurn): Promise<Written> {
     const { stored, name, isNew = false } = target;
     let seen: Seen = isNew
       ? { current: undefined, word: 'assumed' }
@@ -135,7 +144,7 @@ export class Writer {
   }
 
   /** @returns The end, or the state to decide from again. */
-  async #attempt(target: WriteTarget, key: string, decide: Decide, seen: Seen): Promise<Written | Seen> {
+  async #attempt(target: WriteTarget, key: string, decide: InTurn, seen: Seen): Promise<Written | Seen> {
     const { stored, dryRun = false } = target;
     let decision: WriteDecision;
     try {

@@ -2,15 +2,14 @@ import { decodeObject } from '../../machinery/schema/decode.js';
 import { META_TYPES } from '../../machinery/types/meta-types.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, notFound } from '../../machinery/meta/status.js';
-import type { AdmissionRequest } from '../admission/plugin.js';
-import { admissionRequest, admit, type AdmissionTarget } from '../admission/request.js';
+import { admissionRequest, admit } from '../admission/request.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { booleanParameter, integerParameter } from '../http/query.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
 import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
 import type { ServedResource } from '../registry/resources.js';
-import type { WriteDecision, Written } from '../registry/writer.js';
+import type { Decide, Written } from '../registry/writer.js';
 import { answerSuccess, answerWritten } from './answers.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -46,12 +45,14 @@ export async function removeObject(
   options: DeleteOptions,
 ): Promise<Written & { readonly object: CachedObject }> {
   const { stored, declaration } = served;
-  const { dryRun } = options;
-  const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
+  const { dryRun, given } = options;
+  const decide: Decide = async (current, leaveTurn) => {
     if (current === undefined) throw notFound(stored.hub, name);
     const old = current.parse() as ApiObject; // we encoded it
     checkPreconditions(declaration, old, options);
-    if (!isAdmitted) await admit(admission, deletion(ctx, { ...request, declaration, namespace, name }, old, options));
+    const target = { ...request, declaration, namespace, name };
+    const asked = { operation: 'DELETE', oldObject: old, dryRun, options: given, leaveTurn } as const;
+    if (!isAdmitted) await admit(admission, admissionRequest(ctx, target, asked));
     const step = nextDeletionStep(stored.strategy, old, options, Date.now());
     if (step.do === 'nothing') return { do: 'nothing' };
     const next = step.do === 'mark' ? step.object : undefined;
@@ -63,15 +64,6 @@ export async function removeObject(
   if (object === undefined) throw notFound(stored.hub, name);
   if (state !== undefined) state.metadata.resourceVersion = String(object.revision);
   return { ...written, object };
-}
-
-function deletion(
-  ctx: Context,
-  target: AdmissionTarget,
-  oldObject: ApiObject,
-  { dryRun, given }: DeleteOptions,
-): AdmissionRequest {
-  return admissionRequest(ctx, target, { operation: 'DELETE', oldObject, dryRun, options: given });
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */

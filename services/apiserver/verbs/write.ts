@@ -19,7 +19,7 @@ import {
   validateForUpdate,
 } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
-import type { WriteDecision, Written } from '../registry/writer.js';
+import type { Decide, Written } from '../registry/writer.js';
 import type { VerbDeps } from './types.js';
 
 /*
@@ -82,8 +82,8 @@ export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Writte
   const { namespace, name } = request;
   const { allocator: chooser } = stored.strategy;
   const allocator = chooser === undefined ? undefined : new WriteAllocator(chooser);
-  const decide = async (current: CachedObject | undefined): Promise<WriteDecision> => {
-    const object = await nextState({ d, ctx, w, allocator }, current);
+  const decide: Decide = async (current, leaveTurn) => {
+    const object = await nextState({ d, ctx, w, allocator, leaveTurn }, current);
     const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
     const next = isOver ? undefined : object;
     const companions = await d.admission.charge({ stored, namespace, name, current, next });
@@ -101,6 +101,7 @@ export const createInstead = ({ authorize }: VerbDeps, { state }: Context, reque
 
 /** The part of a write that all its attempts share. */
 interface Writing {
+  readonly leaveTurn: () => void;
   readonly d: VerbDeps;
   readonly ctx: Context;
   readonly w: Write;
@@ -270,14 +271,14 @@ async function admit(a: AnyAttempt, object: ApiObject): Promise<ApiObject> {
   return object;
 }
 
-function review({ ctx, w, old }: AnyAttempt, view: AdmissionView, object: ApiObject): AdmissionRequest {
+function review({ ctx, w, old, leaveTurn }: AnyAttempt, view: AdmissionView, object: ApiObject): AdmissionRequest {
   const { request, served, dryRun } = w;
   const { name = request.name } = object.metadata;
   return admissionRequest(
     ctx,
     { ...request, name, declaration: served.declaration },
     old === undefined
-      ? { operation: 'CREATE', object, oldObject: undefined, dryRun }
-      : { operation: 'UPDATE', object, oldObject: view.of(old), dryRun },
+      ? { operation: 'CREATE', object, oldObject: undefined, dryRun, leaveTurn }
+      : { operation: 'UPDATE', object, oldObject: view.of(old), dryRun, leaveTurn },
   );
 }

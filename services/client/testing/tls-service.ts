@@ -36,9 +36,9 @@ export const answerJson = (res: ServerResponse, body: unknown, status = 200): vo
   void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 /** A real service over TLS that asks for a client certificate, and takes any. */
-export async function startTlsService(pair: KeyPair, answer: Handler): Promise<TlsService> {
+export async function startTlsService(pair: KeyPair, answer: Handler, host = '127.0.0.1'): Promise<TlsService> {
   const server = createServer({ ...pair, requestCert: true, rejectUnauthorized: false });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const service: TlsService = {

@@ -35,6 +35,7 @@ export function requestFor(
     user: { name: 'tester', uid: '', groups: [], extra: {} },
     dryRun: false,
     signal: new AbortController().signal,
+    leaveTurn: () => undefined,
     warn: (text) => void warnings.push(text),
     annotate: (key, value) => void annotations.set(key, value),
     ...said,

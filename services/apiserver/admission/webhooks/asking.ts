@@ -88,6 +88,7 @@ async function call(
     throw new CallError(`could not create admission objects: ${why}`, UNREACHABLE);
   }
   const caller = callers.of(webhook);
+  request.leaveTurn();
   const review = reviews.write(version, as);
   try {
     const body = await post(caller, review.body, signal);
