@@ -63,10 +63,13 @@ export class HookServer {
       const [hooks] = started;
       const path = pathOf(received);
       const handle = hooks?.handle.get(path);
-      if (handle !== undefined) return handle(received, res);
+      if (handle !== undefined) {
+        handle(received, res);
+        return;
+      }
       const review = reviewOf(received);
       const say = hooks?.say.get(path) ?? ((): object => ({}));
-      return void Promise.resolve(say(review)).then((said) => answerJson(res, reviewed(review, said)));
+      void Promise.resolve(say(review)).then((said) => answerJson(res, reviewed(review, said)));
     };
     const hooks = new HookServer(await startTlsService(authority.issue('hook', names), answer, host), authority.cert);
     started.push(hooks);
