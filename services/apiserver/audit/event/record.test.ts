@@ -134,6 +134,30 @@ describe('RequestRecord', () => {
     }
   });
 
+  describe('annotations of level Request', () => {
+    afterEach(endPlay);
+    const annotated = (value: string): Parameters<typeof play>[1] => {
+      return async (ctx) => {
+        annotate(ctx.state, { a: 'b' });
+        annotate(ctx.state, { patch: value }, 'Request');
+        await answer({})(ctx);
+      };
+    };
+
+    it('are shown by events of that level, not by those below', async () => {
+      const shown = async (level: 'Metadata' | 'Request'): Promise<unknown> =>
+        (await play({ info: { verb: 'create' }, rule: { level } }, annotated('p'))).events[1]?.annotations;
+      assert.deepEqual(await shown('Metadata'), { a: 'b' });
+      assert.deepEqual(await shown('Request'), { a: 'b', patch: 'p' });
+    });
+
+    it('are left out when they are too large, and the event says so', async () => {
+      const scene = { info: { verb: 'create' }, rule: { level: 'Request' }, maxEventBytes: 2_500 } as const;
+      const { events } = await play(scene, annotated('p'.repeat(3_000)));
+      assert.deepEqual(events[1]?.annotations, { a: 'b', 'audit.k8s.io/truncated': 'true' });
+    });
+  });
+
   describe('what cannot be written down', () => {
     afterEach(endPlay);
     const broken = Object.assign(() => undefined, { brand: true }) as unknown as 'get';

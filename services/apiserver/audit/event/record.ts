@@ -227,7 +227,8 @@ export class RequestRecord implements RequestAudit {
 
   #text(stage: StageName, status: string | undefined, { sent, answered }: typeof NO_BODIES): string {
     const { user, impersonator } = this.#state;
-    const annotations = annotationsFor(this.#decision.level, this.#state);
+    const { auditAnnotations: short } = this.#state;
+    const all = annotationsMember(annotationsFor(this.#decision.level, this.#state));
     const who =
       impersonator === undefined ? userJson(user) : `${userJson(impersonator)},"impersonatedUser":${userJson(user)}`;
     const reference = this.#reference === undefined ? '' : `,"objectRef":${referenceJson(this.#reference)}`;
@@ -236,11 +237,12 @@ export class RequestRecord implements RequestAudit {
     const head = `${before}${stage}${middle}${who}${end}${reference}${responded}`;
     const times = `,"requestReceivedTimestamp":"${this.#receivedAt}","stageTimestamp":"${formatMicroTime(this.#d.clock())}"`;
     const room = this.#d.maxEventBytes - head.length - times.length;
-    if (fits(sent, answered, room)) {
+    if (fits(sent, answered, all.length - annotationsMember(short).length, room)) {
       const bodies = `${member('requestObject', sent)}${member('responseObject', answered)}`;
-      return `${head}${bodies}${times}${annotationsMember(annotations)}}`;
+      return `${head}${bodies}${times}${all}}`;
     }
-    return `${head}${times}${annotationsMember({ ...annotations, [this.#d.truncatedAnnotation]: 'true' })}}`;
+    // The patches of webhooks, which may be as large as the bodies, go with them.
+    return `${head}${times}${annotationsMember({ ...short, [this.#d.truncatedAnnotation]: 'true' })}}`;
   }
 }
 
@@ -257,9 +259,9 @@ const MOST_STATUS_BYTES = 1024;
 const stripped = (body: Body): Body => (typeof body === 'object' ? withoutManagedFields(body) : body);
 
 /** Both bodies or none: half of them would look like the whole. */
-function fits(sent: Body, answered: Body, room: number): boolean {
+function fits(sent: Body, answered: Body, more: number, room: number): boolean {
   if (sent === NOT_SHOWN || answered === NOT_SHOWN) return false;
-  const bytes = (sent?.bytes ?? 0) + (answered?.bytes ?? 0);
+  const bytes = (sent?.bytes ?? 0) + (answered?.bytes ?? 0) + more;
   return bytes === 0 || bytes <= room;
 }
 
