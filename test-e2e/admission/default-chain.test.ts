@@ -55,7 +55,7 @@ for (const name of ['platform', 'kubernetes'] as const satisfies readonly Vocabu
           assert.ok(got.volumes[0]?.name.startsWith(prefix), JSON.stringify(got.volumes));
           const [container] = got.containers;
           assert.deepEqual(container?.resources, { limits: { cpu: '200m' }, requests: { cpu: '100m' } });
-          assert.equal(container?.volumeMounts.length, 1);
+          assert.equal(container.volumeMounts.length, 1);
           assert.deepEqual(
             got.tolerations,
             ['not-ready', 'unreachable'].map((key) => ({ key: `${labelPrefixes.node}${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 })), // prettier-ignore

@@ -31,7 +31,7 @@ const bindByName =
     const binding = await readBinding(d, ctx);
     const { name = '' } = binding.metadata;
     if (name === '') throw invalid(BINDING, '', [field.required('metadata.name', 'the name of the pod')]);
-    await bind(d, ctx, { ...request, resource: 'pods', subresource: 'binding', name }, binding);
+    await bind(d, ctx, { ...request, name }, binding);
   };
 
 /** @throws {StatusError} BadRequest, Invalid */
@@ -46,8 +46,10 @@ async function readBinding(d: OperationDeps, ctx: Context): Promise<ApiObject> {
   return binding;
 }
 
-async function bind(d: OperationDeps, ctx: Context, request: ResourceRequest, binding: ApiObject): Promise<void> {
-  const { name, namespace } = request;
+/** @param asked What the path says; admission is shown that. `name` is the pod's. */
+async function bind(d: OperationDeps, ctx: Context, asked: ResourceRequest, binding: ApiObject): Promise<void> {
+  const { name, namespace } = asked;
+  const request = { ...asked, resource: 'pods', subresource: 'binding' };
   const { metadata } = binding;
   if ((metadata.name ?? name) !== name) {
     throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
@@ -61,7 +63,7 @@ async function bind(d: OperationDeps, ctx: Context, request: ResourceRequest, bi
   const dryRun = dryRunParameter(ctx.state.query);
   metadata.name = name;
   if (namespace !== '') metadata.namespace = namespace;
-  await admit(d.admission, admissionRequest(ctx, request, { operation: 'CREATE', object: binding, dryRun }));
+  await admit(d.admission, admissionRequest(ctx, asked, { operation: 'CREATE', object: binding, dryRun }));
   await write(d, ctx, {
     request,
     served: pods,

@@ -455,5 +455,17 @@ describe('verbs that write', function () {
       const { nodeName } = (await scene.request('GET', `${NS}/pods/p`)).body['spec'] as { nodeName?: string };
       assert.equal(nodeName, 'n');
     });
+
+    it('shows admission a binding that names its pod as no sub-resource', async () => {
+      await made(`${NS}/pods`, { metadata: { name: 'q' }, spec: template.spec });
+      shown.length = 0;
+      const binding = { metadata: { name: 'q' }, target: { kind: 'Node', name: 'n' } };
+      assert.equal((await post(`${NS}/bindings`, binding)).code, 201);
+      const as = { operation: 'CREATE', subresource: '', kinds: [undefined, 'Binding'], spec: undefined };
+      assert.deepEqual(shown, [
+        { phase: 'mutate', ...as },
+        { phase: 'validate', ...as },
+      ]);
+    });
   });
 });
