@@ -14,6 +14,10 @@ interface Sent {
   failures: number;
 }
 
+/** Most kinds that are counted each by itself: built-in ones are below 200, custom ones come and go. */
+const MAX_KINDS = 1_000;
+const OTHER = { group: 'other', version: 'other', kind: 'other' };
+
 /** Counts in plain numbers, for there may be 100 000 events a second. */
 export class CountedWatchEvents implements WatchMetrics, MetricsArea {
   readonly #byKind = new Map<string, Sent>();
@@ -52,15 +56,20 @@ export class CountedWatchEvents implements WatchMetrics, MetricsArea {
   }
 
   #of(declaration: ResourceDeclaration): Sent {
-    return this.#ofResource.get(declaration) ?? this.#find(declaration);
+    let sent = this.#ofResource.get(declaration);
+    if (sent === undefined) this.#ofResource.set(declaration, (sent = this.#find(declaration)));
+    return sent;
   }
 
-  #find(declaration: ResourceDeclaration): Sent {
-    const { group, version, kind } = declaration;
-    const key = `${group}/${version}/${kind}`;
-    const sent = this.#byKind.get(key) ?? { labels: { group, version, kind }, events: 0, failures: 0 };
+  #find({ group, version, kind }: ResourceDeclaration): Sent {
+    const isKnown = this.#byKind.has(`${group}/${version}/${kind}`);
+    return this.#with(isKnown || this.#byKind.size < MAX_KINDS ? { group, version, kind } : OTHER);
+  }
+
+  #with(labels: Sent['labels']): Sent {
+    const key = `${labels.group}/${labels.version}/${labels.kind}`;
+    const sent = this.#byKind.get(key) ?? { labels, events: 0, failures: 0 };
     this.#byKind.set(key, sent);
-    this.#ofResource.set(declaration, sent);
     return sent;
   }
 }

@@ -49,6 +49,15 @@ export function ok(reply: Reply): Document {
   return reply.body;
 }
 
+const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** Asserts a success whose object is marked for deletion. */
+export function markedForDeletion(reply: Reply): Document {
+  const object = ok(reply);
+  assert.match(object.metadata.deletionTimestamp ?? '', SECONDS);
+  return object;
+}
+
 /** Asserts a failure: status code, reason and a part of its message. */
 export function refused(reply: Reply, code: number, reason: string, message: RegExp = /./): Document {
   assert.equal(reply.code, code, reply.text);
