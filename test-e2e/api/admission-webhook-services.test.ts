@@ -176,6 +176,7 @@ describe('admission webhooks of two servers', function () {
     const TABLE: readonly (readonly [() => Promise<unknown>, readonly string[]])[] = [
       [() => client.patch(`${deployments}/d/scale`, { spec: { replicas: 2 } }), ['UPDATE deployments/scale d Scale Scale UpdateOptions']],
       [() => client.post(`${base}/pods/bound/binding`, { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'n' } }), ['CREATE pods/binding bound Binding null CreateOptions']],
+      [() => client.post(`${base}/bindings`, { metadata: { name: 'evicted' }, target: { kind: 'Node', name: 'n' } }), ['CREATE bindings/ evicted Binding null CreateOptions']],
       [() => client.post(`${base}/pods/evicted/eviction`, { metadata: { name: 'evicted' } }), ['CREATE pods/eviction evicted Eviction null CreateOptions']],
       [() => client.post(`${base}/pods/bound/exec?command=ls&container=c`, undefined), ['CONNECT pods/exec bound PodExecOptions null null']],
       [() => client.post(`${base}/serviceaccounts/default/token`, { spec: {} }), ['CREATE serviceaccounts/token default TokenRequest null CreateOptions']],

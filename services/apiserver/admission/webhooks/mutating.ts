@@ -19,14 +19,13 @@ export function mutatingWebhooks(d: WebhookPluginDeps): AdmissionPlugin {
 /** What is remembered of a request between the two rounds. */
 class Rounds {
   /** Webhooks that want to see later changes, and have seen the object. */
-  #seen = new Set<string>();
+  readonly #seen = new Set<string>();
   readonly #due = new Set<string>();
   #left: string | undefined;
 
   /** Others have changed the object: all that have seen it, and want to, see it again. */
   changed(): void {
     for (const id of this.#seen) this.#due.add(id);
-    this.#seen = new Set();
   }
 
   saw({ id, isReinvoked }: CompiledWebhook): void {
