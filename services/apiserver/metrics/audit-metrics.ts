@@ -1,4 +1,5 @@
 import type { MetricsArea, Prom, Registry } from './area.js';
+import { Counts } from './series.js';
 
 export interface AuditMetrics {
   /** An event goes to the backends. */
@@ -15,19 +16,23 @@ export interface AuditMetrics {
 export class CountedAudit implements AuditMetrics, MetricsArea {
   #events = 0;
   #rejected = 0;
-  readonly #levels = new Map<string, number>();
-  readonly #lost = new Map<string, number>();
+  readonly #levels = new Counts(
+    'apiserver_audit_level_total',
+    'Requests by the level that the audit tells of them at',
+    'level',
+  );
+  readonly #lost = new Counts('apiserver_audit_error_total', 'Audit events that were lost, by backend', 'plugin');
 
   event(): void {
     this.#events += 1;
   }
 
   level(level: string): void {
-    this.#levels.set(level, (this.#levels.get(level) ?? 0) + 1);
+    this.#levels.add(level);
   }
 
   lost(plugin: string, events: number): void {
-    this.#lost.set(plugin, (this.#lost.get(plugin) ?? 0) + events);
+    this.#lost.add(plugin, events);
   }
 
   rejected(): void {
@@ -46,26 +51,9 @@ export class CountedAudit implements AuditMetrics, MetricsArea {
         },
       });
     };
-    const totals = (name: string, help: string, label: string, of: ReadonlyMap<string, number>): void => {
-      new prom.Counter({
-        name,
-        help,
-        labelNames: [label],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const [value, count] of of) this.inc({ [label]: value }, count);
-        },
-      });
-    };
     total('apiserver_audit_event_total', 'Audit events that were given to the backends', () => this.#events);
-    totals(
-      'apiserver_audit_level_total',
-      'Requests by the level that the audit tells of them at',
-      'level',
-      this.#levels,
-    );
-    totals('apiserver_audit_error_total', 'Audit events that were lost, by backend', 'plugin', this.#lost);
+    this.#levels.register(prom.Counter, registry);
+    this.#lost.register(prom.Counter, registry);
     const rejected = 'Requests that failed because their first audit event could not be written';
     total('apiserver_audit_requests_rejected_total', rejected, () => this.#rejected);
   }

@@ -95,3 +95,36 @@ export class SeriesHistogram {
     return [...within, value('bucket', count, { le: '+Inf' }), value('sum', sum), value('count', count)];
   }
 }
+
+/** Counts by the value of one label; its values are few. */
+export class Counts {
+  readonly #counts = new Map<string, number>();
+  readonly #o: { readonly name: string; readonly help: string; readonly label: string };
+
+  constructor(name: string, help: string, label: string) {
+    this.#o = { name, help, label };
+  }
+
+  add(value: string, n = 1): void {
+    this.#counts.set(value, (this.#counts.get(value) ?? 0) + n);
+  }
+
+  set(value: string, n: number): void {
+    this.#counts.set(value, n);
+  }
+
+  register(metric: Prom['Counter'] | Prom['Gauge'], registry: Registry): void {
+    const { name, help, label } = this.#o;
+    const counts = this.#counts;
+    new metric({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [value, n] of counts) this.inc({ [label]: value }, n);
+      },
+    });
+  }
+}

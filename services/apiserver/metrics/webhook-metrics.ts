@@ -1,6 +1,6 @@
 import type { Outcome } from '../../client/remote/guarded.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
-import { SeriesHistogram, type HistogramSeries } from './series.js';
+import { Counts, SeriesHistogram, type HistogramSeries } from './series.js';
 
 /** How one service that knows users, or decides for them, is asked. */
 export interface AskedServiceMetrics {
@@ -28,39 +28,6 @@ export interface WebhookMetrics {
 /** In seconds; those of API servers that ask another one. */
 const TRY_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10] as const;
 const CACHE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
-
-/** Counts by the value of one label; its values are few. */
-class Counts {
-  readonly #counts = new Map<string, number>();
-  readonly #o: { readonly name: string; readonly help: string; readonly label: string };
-
-  constructor(name: string, help: string, label: string) {
-    this.#o = { name, help, label };
-  }
-
-  add(value: string, n = 1): void {
-    this.#counts.set(value, (this.#counts.get(value) ?? 0) + n);
-  }
-
-  set(value: string, n: number): void {
-    this.#counts.set(value, n);
-  }
-
-  register(metric: Prom['Counter'] | Prom['Gauge'], registry: Registry): void {
-    const { name, help, label } = this.#o;
-    const counts = this.#counts;
-    new metric({
-      name,
-      help,
-      labelNames: [label],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [value, n] of counts) this.inc({ [label]: value }, n);
-      },
-    });
-  }
-}
 
 /** A histogram with one label, whose series come with their first value. */
 class Durations {

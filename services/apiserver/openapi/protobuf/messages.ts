@@ -112,13 +112,8 @@ const [BODY, NOT_BODY] = [field(1, 'BodyParameter'), field(2, 'NonBodyParameter'
 const API_KEY = field(2, 'ApiKey');
 const [SCHEMA, BOOLEAN] = [field(1, 'Schema'), field(2, 'flag')];
 
-/** The members of parameters that describe their value; the numbers move, the order does not. */
-const PRIMITIVE: readonly Line[] = [
-  ['type', 'text'],
-  ['format', 'text'],
-  ['items', 'PrimitivesItems'],
-  ['collectionFormat', 'text'],
-  ['default', 'yaml'],
+/** Bounds of values, in the order that all messages have them in. */
+const BOUNDS: readonly Line[] = [
   ['maximum', 'double'],
   ['exclusiveMaximum', 'flag'],
   ['minimum', 'double'],
@@ -129,6 +124,15 @@ const PRIMITIVE: readonly Line[] = [
   ['maxItems', 'integer'],
   ['minItems', 'integer'],
   ['uniqueItems', 'flag'],
+];
+/** The members of parameters that describe their value; the numbers move, the order does not. */
+const PRIMITIVE: readonly Line[] = [
+  ['type', 'text'],
+  ['format', 'text'],
+  ['items', 'PrimitivesItems'],
+  ['collectionFormat', 'text'],
+  ['default', 'yaml'],
+  ...BOUNDS,
   ['enum', 'yaml', 'many'],
   ['multipleOf', 'double'],
 ];
@@ -239,16 +243,7 @@ export const MESSAGES: Readonly<Record<MessageName, Message>> = {
     ['description', 'text'],
     ['default', 'yaml'],
     ['multipleOf', 'double'],
-    ['maximum', 'double'],
-    ['exclusiveMaximum', 'flag'],
-    ['minimum', 'double'],
-    ['exclusiveMinimum', 'flag'],
-    ['maxLength', 'integer'],
-    ['minLength', 'integer'],
-    ['pattern', 'text'],
-    ['maxItems', 'integer'],
-    ['minItems', 'integer'],
-    ['uniqueItems', 'flag'],
+    ...BOUNDS,
     ['maxProperties', 'integer'],
     ['minProperties', 'integer'],
     ['required', 'text', 'many'],
