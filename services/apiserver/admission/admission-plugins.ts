@@ -30,6 +30,7 @@ import { openImagePolicyWebhook } from './plugins/image-policy/open.js';
 import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js';
 import { limitRanger } from './plugins/limit-ranger/plugin.js';
 import { podNodeSelector } from './plugins/pod-node-selector.js';
+import { podSecurityPolicy } from './plugins/pod-security-policy/plugin.js';
 import { podSecurity } from './plugins/pod-security/plugin.js';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.js';
 import { priority } from './plugins/priority.js';
@@ -121,6 +122,12 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   { name: 'AlwaysPullImages', byDefault: false, open: () => alwaysPullImages },
   { name: 'ImagePolicyWebhook', byDefault: false, open: (_, d) => openImagePolicyWebhook(d) },
   { name: 'PodSecurity', byDefault: true, open: (_, d) => podSecurity(d) },
+  {
+    name: 'PodSecurityPolicy',
+    byDefault: false,
+    deprecated: 'use PodSecurity',
+    open: (_, d) => podSecurityPolicy(d),
+  },
   { name: 'PodNodeSelector', byDefault: false, open: (_, d) => podNodeSelector(d) },
   { name: 'Priority', byDefault: true, open: (_, d) => priority(d) },
   {

@@ -146,6 +146,7 @@ export const WORDS = {
     defaultTolerations: 'scheduler.alpha.platform.io/defaultTolerations',
     tolerationsWhitelist: 'scheduler.alpha.platform.io/tolerationsWhitelist',
     limitRanger: 'platform.io/limit-ranger',
+    podSecurityPolicy: 'platform.io/psp',
     deploymentRevision: 'deployment.platform.io/revision',
     autoscalerMetrics: 'autoscaling.alpha.platform.io/metrics',
     autoscalerCurrentMetrics: 'autoscaling.alpha.platform.io/current-metrics',

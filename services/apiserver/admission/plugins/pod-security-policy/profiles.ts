@@ -1,0 +1,50 @@
+import type { ApiObject } from '../../../../machinery/meta/object.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import { containersOf, specOf } from '../../pods/pod.js';
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Profiles of seccomp and AppArmor are annotations of policies and of pods. */
+export interface ProfileWords {
+  readonly seccompOfPod: string;
+  readonly seccompOfContainer: string;
+  readonly appArmor: string;
+  readonly allowedSeccomp: string;
+  readonly allowedAppArmor: string;
+}
+
+export const profileWords = ({ podSecurity, translate }: Vocabulary): ProfileWords => ({
+  ...podSecurity,
+  allowedSeccomp: translate('seccomp.security.alpha.platform.io/allowedProfileNames'),
+  allowedAppArmor: translate('apparmor.security.beta.platform.io/allowedProfileNames'),
+});
+
+const namesIn = (annotations: Annotations, key: string): readonly string[] | undefined => annotations[key]?.split(',');
+
+/** Profiles of a pod that a policy does not allow. */
+export function profileProblems(pod: ApiObject, policy: Annotations, words: ProfileWords): string[] {
+  const annotations = pod.metadata.annotations ?? {};
+  const containers = containersOf(specOf(pod)).map(({ container }) => container.name ?? '');
+  const seccomp = namesIn(policy, words.allowedSeccomp);
+  const appArmor = namesIn(policy, words.allowedAppArmor);
+  const given = (keys: readonly string[]): [key: string, profile: string][] =>
+    keys.flatMap((key) => (Object.hasOwn(annotations, key) ? [[key, annotations[key] ?? '']] : []));
+  return [
+    ...given([words.seccompOfPod, ...containers.map((name) => words.seccompOfContainer + name)]).flatMap(
+      ([key, profile]) =>
+        seccomp === undefined
+          ? [`pod.metadata.annotations[${key}]: Forbidden: seccomp may not be set`]
+          : forbidden(key, profile, seccomp, 'seccomp profile'),
+    ),
+    ...given(containers.map((name) => words.appArmor + name)).flatMap(([key, profile]) =>
+      appArmor === undefined ? [] : forbidden(key, profile, appArmor, 'AppArmor profile'),
+    ),
+  ];
+}
+
+function forbidden(key: string, profile: string, allowed: readonly string[], what: string): string[] {
+  if (allowed.includes('*') || allowed.includes(profile)) return [];
+  return [
+    `pod.metadata.annotations[${key}]: Forbidden: ${profile} is not an allowed ${what}. Valid values are ${allowed.join(',')}`,
+  ];
+}
