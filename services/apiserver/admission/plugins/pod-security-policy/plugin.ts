@@ -10,7 +10,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.js';
 import { refused } from '../../refusal.js';
 import { assign } from './assign.js';
 import { problemsOf } from './checks.js';
-import { profileProblems, profileWords, type ProfileWords } from './profiles.js';
+import { assignProfiles, profileProblems, profileWords, type ProfileWords } from './profiles.js';
 
 export interface PodSecurityPolicyDeps {
   readonly vocabulary: Vocabulary;
@@ -53,8 +53,8 @@ export function podSecurityPolicy(d: PodSecurityPolicyDeps): AdmissionPlugin {
       const { object, operation, subresource } = request;
       if (object === undefined || !isConcerned(request) || operation !== 'CREATE' || subresource !== '') return;
       const { policy, pod } = await chosen(shared, request, object, true);
-      Object.assign(object, { spec: pod['spec'] });
-      (object.metadata.annotations ??= {})[shared.annotation] = policy.name;
+      object['spec'] = pod['spec'];
+      object.metadata.annotations = { ...pod.metadata.annotations, [shared.annotation]: policy.name };
     },
     validate: async (request) => {
       const { object } = request;
@@ -88,7 +88,7 @@ async function chosen(s: Shared, request: AdmissionRequest, object: ApiObject, m
   let changed: Choice | undefined;
   for (const policy of hinted(all, mayChange ? undefined : object.metadata.annotations?.[s.annotation])) {
     const pod = mayChange ? structuredClone(object) : object;
-    if (mayChange) assign(pod, policy.spec);
+    if (mayChange) adapt(pod, policy, s.words);
     const found = [...profileProblems(pod, policy.annotations, s.words), ...problemsOf(specOf(pod), policy.spec)];
     const isSame = !mayChange || isDeepStrictEqual(pod, object);
     if (found.length === 0 && !isSame && changed !== undefined) continue;
@@ -99,6 +99,11 @@ async function chosen(s: Shared, request: AdmissionRequest, object: ApiObject, m
   }
   if (changed !== undefined) return changed;
   throw refused(request, `PodSecurityPolicy: unable to admit pod: [${problems.join(' ')}]`);
+}
+
+function adapt(pod: ApiObject, { annotations, spec }: Policy, words: ProfileWords): void {
+  assign(pod, spec);
+  assignProfiles(pod, annotations, words);
 }
 
 /** The policy by which a pod was let in is asked first. */

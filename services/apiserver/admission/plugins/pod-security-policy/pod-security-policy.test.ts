@@ -288,6 +288,22 @@ describe('podSecurityPolicy()', () => {
     assert.match((await admit({ a: LAX }, armoured, {}, { annotations: armours })).why, /y is not an allowed AppArmor profile\. Valid values are x/); // prettier-ignore
   });
 
+  it('gives profiles to pods that name none', async () => {
+    const armour = 'container.apparmor.security.beta.platform.io/c';
+    const annotations = {
+      'seccomp.security.alpha.platform.io/allowedProfileNames': '*',
+      'seccomp.security.alpha.platform.io/defaultProfileName': 'runtime/default',
+      'apparmor.security.beta.platform.io/defaultProfileName': 'localhost/x',
+    };
+    const given = async (object: ApiObject): Promise<unknown> =>
+      (await admit({ a: LAX }, object, {}, { annotations })).request.object?.metadata.annotations;
+    assert.deepEqual(await given(pod()), { [PSP]: 'a', [SECCOMP]: 'runtime/default', [armour]: 'localhost/x' });
+    const own = { [SECCOMP]: 'x', [armour]: 'y' };
+    assert.deepEqual(await given(pod({}, { annotations: own })), { ...own, [PSP]: 'a' });
+    const profile = context({ seccompProfile: { type: 'Localhost' } });
+    assert.deepEqual(await given(pod(profile, { annotations: { [armour]: 'y' } })), { [armour]: 'y', [PSP]: 'a' });
+  });
+
   it('looks at updates of what runs, and changes nothing then', async () => {
     const old = pod(container({ privileged: true }));
     const update = (next: ApiObject, subresource = ''): Promise<Outcome> =>

@@ -11,15 +11,32 @@ export interface ProfileWords {
   readonly appArmor: string;
   readonly allowedSeccomp: string;
   readonly allowedAppArmor: string;
+  readonly defaultSeccomp: string;
+  readonly defaultAppArmor: string;
 }
 
 export const profileWords = ({ podSecurity, translate }: Vocabulary): ProfileWords => ({
   ...podSecurity,
   allowedSeccomp: translate('seccomp.security.alpha.platform.io/allowedProfileNames'),
   allowedAppArmor: translate('apparmor.security.beta.platform.io/allowedProfileNames'),
+  defaultSeccomp: translate('seccomp.security.alpha.platform.io/defaultProfileName'),
+  defaultAppArmor: translate('apparmor.security.beta.platform.io/defaultProfileName'),
 });
 
 const namesIn = (annotations: Annotations, key: string): readonly string[] | undefined => annotations[key]?.split(',');
+
+/** Gives a pod the profiles that a policy has for those that name none. What the fields say follows from the annotations. */
+export function assignProfiles(pod: ApiObject, policy: Annotations, words: ProfileWords): void {
+  const spec = specOf(pod);
+  const given = pod.metadata.annotations ?? {};
+  const names = containersOf(spec).map(({ container }) => container.name ?? '');
+  const [seccomp, appArmor] = [policy[words.defaultSeccomp], policy[words.defaultAppArmor]];
+  const wanted = [
+    ...(seccomp === undefined || spec.securityContext?.seccompProfile != null ? [] : [[words.seccompOfPod, seccomp]]),
+    ...(appArmor === undefined ? [] : names.map((name) => [words.appArmor + name, appArmor])),
+  ].filter(([key = '']) => !Object.hasOwn(given, key));
+  if (wanted.length > 0) pod.metadata.annotations = { ...given, ...(Object.fromEntries(wanted) as Annotations) };
+}
 
 /** Profiles of a pod that a policy does not allow. */
 export function profileProblems(pod: ApiObject, policy: Annotations, words: ProfileWords): string[] {
