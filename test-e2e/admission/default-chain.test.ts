@@ -34,9 +34,6 @@ for (const name of ['platform', 'kubernetes'] as const satisfies readonly Vocabu
         const inNew = async (labels: Record<string, string> = {}): Promise<string> => {
           const namespace = await newNamespace(client());
           ok(await client().patch(`/api/v1/namespaces/${namespace}`, { metadata: { labels } }));
-          created(
-            await client().post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: 'default' } }),
-          );
           return namespace;
         };
 
