@@ -91,3 +91,20 @@ describe('readVersioned()', () => {
     assert.throws(() => readVersioned(other, type, {}), /line 2: apiVersion: must be "g\/v1" or "g\/v1alpha1"$/);
   });
 });
+
+describe('PluginDocument.error()', () => {
+  const document = documentOf('a: &x\n  k: 1\nb: *x\nc:\n- 1\n- d: 2\n');
+  for (const [path, where] of [
+    [['a', 'k'], 'line 2: a.k'],
+    [['b'], 'line 3: b'],
+    [['b', 'k'], 'line 2: b.k'],
+    [['c', 1, 'd'], 'line 6: c[1].d'],
+    [['c', 1, 'e'], 'line 6: c[1].e'],
+    [['d'], 'line 1: d'],
+    [[], 'line 1'],
+  ] as const) {
+    it(`names ${where}`, () => {
+      assert.equal(document.error(path, 'is wrong').message, `plugin.yaml: ${where}: is wrong`);
+    });
+  }
+});
