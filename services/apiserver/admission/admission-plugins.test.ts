@@ -49,6 +49,36 @@ describe('ADMISSION_PLUGINS', () => {
     it(`refuses ${flag}`, () => assert.throws(() => checkAdmissionPlugins(optionsOf(flag)), FlagError));
   }
 
+  it('runs what release 1.24 runs, in its order', () => {
+    const running = ADMISSION_PLUGINS.filter(
+      (entry) => entry.byDefault !== undefined && runs(optionsOf('--authorization-mode=Node,RBAC'), entry),
+    );
+    assert.deepEqual(
+      running.map(({ name }) => name),
+      [
+        'NamespaceLifecycle',
+        'LimitRanger',
+        'ServiceAccount',
+        'NodeRestriction',
+        'TaintNodesByCondition',
+        'PodSecurity',
+        'Priority',
+        'DefaultTolerationSeconds',
+        'DefaultStorageClass',
+        'StorageObjectInUseProtection',
+        'PersistentVolumeClaimResize',
+        'RuntimeClass',
+        'CertificateApproval',
+        'CertificateSigning',
+        'CertificateSubjectRestriction',
+        'DefaultIngressClass',
+        'MutatingAdmissionWebhook',
+        'ValidatingAdmissionWebhook',
+        'ResourceQuota',
+      ],
+    );
+  });
+
   it('lets plugins that are not there be disabled', () => {
     const options = optionsOf('--disable-admission-plugins=LimitRanger,ServiceAccount');
     assert.deepEqual(checkAdmissionPlugins(options), []);
