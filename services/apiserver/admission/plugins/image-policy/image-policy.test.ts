@@ -127,6 +127,11 @@ describe('ImagePolicyWebhook', () => {
       assert.equal(specs().length, 2, 'asked again in the validating phase');
     });
 
+    it('lets nothing in for those who have left', async () => {
+      const signal = AbortSignal.abort(new Error('gone'));
+      await assert.rejects(admit(open({ defaultAllow: true }), pod(images('a')), { signal }), /gone/);
+    });
+
     it('does not remember that there was none', async () => {
       const plugin = open();
       await admit(plugin);

@@ -229,6 +229,14 @@ describe('podSecurityPolicy()', () => {
       assert.equal((await admit({ tight: TIGHT }, pod(structuredClone(spec)))).why, ''));
   }
 
+  it('allows the volume of a token along with secrets alone', async () => {
+    const { why } = await admit({ one: { ...LAX, volumes: ['emptyDir'] } }, pod(volume(token)));
+    assert.equal(
+      why,
+      forbids('spec.volumes[0]: Invalid value: "projected": projected volumes are not allowed to be used'),
+    );
+  });
+
   describe('with MustRunAsNonRoot', () => {
     it('has containers say so, unless they name a user', async () => {
       const contexts = async (spec: object): Promise<unknown> =>
