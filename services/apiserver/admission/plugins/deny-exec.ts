@@ -6,7 +6,7 @@ import type { AdmissionPlugin } from '../plugin.js';
 import { refused } from '../refusal.js';
 
 export interface DenyExecDeps {
-  readonly objects: Pick<AdmissionObjects, 'present'>;
+  readonly objects: Pick<AdmissionObjects, 'present' | 'whenFresh'>;
 }
 
 const PODS = { group: '', resource: 'pods' };
@@ -32,6 +32,7 @@ function denyExec(objects: DenyExecDeps['objects'], problemOf: (pod: ApiObject) 
     validate: async (request) => {
       const { namespace, name, subresource } = request;
       if (!SESSIONS.has(subresource)) return;
+      await objects.whenFresh(request); // another pod of the name may just have come
       const pod = await objects.present(PODS, namespace, name, request);
       if (pod === undefined) throw notFound(PODS, name);
       const problem = known(pod);

@@ -51,6 +51,7 @@ export function imagePolicyWebhook(d: ImagePolicyDeps): AdmissionPlugin {
   const review = async (request: AdmissionRequest, pod: ApiObject): Promise<void> => {
     const spec = reviewOf(pod, request, labelPrefixes.imagePolicy);
     if (spec.containers.length === 0) return;
+    request.leaveTurn(); // the service may look at the pod, or change it
     const verdict = await judge(spec, request).catch((err: unknown) => {
       request.signal.throwIfAborted();
       if (!d.defaultAllow) throw refused(request, err instanceof Error ? err.message : 'image policy webhook failed');
