@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
-import { tcpProxy, type TcpProxy } from '../../services/storage/testing/tcp-proxy.js';
+import { tcpProxy, type TcpProxy } from '../../services/machinery/testing/tcp-proxy.js';
 import type { Client } from './tools/client.js';
 import type { WatchEvent } from './tools/document.js';
 import { configMap, configMapsIn, createConfigMap, eventually, newNamespace, ok } from './tools/objects.js';

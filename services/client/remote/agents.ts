@@ -1,7 +1,8 @@
 import { Agent } from 'node:https';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Credential } from '../credentials/credential.js';
 import type { ServerTrust } from '../kubeconfig/connection.js';
+import { Http2Sessions } from './http2-sessions.js';
 
 /** Connections at once to one service, and those that are kept when nothing is asked. */
 const MAX_SOCKETS = 64;
@@ -10,7 +11,15 @@ const MAX_FREE_SOCKETS = 8;
 const IDLE_MS = 90_000;
 
 /** An agent whose connections are made with that certificate, and trust those authorities only. */
-export function agentFor(trust: ServerTrust, { cert, key }: Pick<Credential, 'cert' | 'key'>): Agent {
+export function agentFor(trust: ServerTrust, credential: Pick<Credential, 'cert' | 'key'>): Agent {
+  return agentWith(trust, contextFor(trust, credential));
+}
+
+/** Made once: an agent would go through hundreds of certificates for each connection, and name them for each request. */
+const contextFor = ({ authorities }: ServerTrust, { cert, key }: Pick<Credential, 'cert' | 'key'>): SecureContext =>
+  createSecureContext({ ca: authorities, cert, key, minVersion: 'TLSv1.2' });
+
+function agentWith(trust: ServerTrust, secureContext: SecureContext): Agent {
   return new Agent({
     keepAlive: true,
     maxSockets: MAX_SOCKETS,
@@ -18,9 +27,14 @@ export function agentFor(trust: ServerTrust, { cert, key }: Pick<Credential, 'ce
     timeout: IDLE_MS,
     rejectUnauthorized: !trust.insecure,
     ...(trust.serverName === undefined ? {} : { servername: trust.serverName }),
-    // Made once: an agent would go through hundreds of certificates for each connection, and name them for each request.
-    secureContext: createSecureContext({ ca: trust.authorities, cert, key, minVersion: 'TLSv1.2' }),
+    secureContext,
   });
+}
+
+/** Kept connections, of both protocols. */
+export interface Connections {
+  readonly agent: Agent;
+  readonly http2: Http2Sessions;
 }
 
 /**
@@ -28,29 +42,35 @@ export function agentFor(trust: ServerTrust, { cert, key }: Pick<Credential, 'ce
  */
 export class Agents {
   readonly #trust: ServerTrust;
-  #current: { readonly version: number; readonly agent: Agent } | undefined;
+  #current: (Connections & { readonly version: number }) | undefined;
 
   constructor(trust: ServerTrust) {
     this.#trust = trust;
   }
 
-  for(credential: Credential): Agent {
+  for(credential: Credential): Connections {
     const { certificateVersion: version } = credential;
     // A lower number is an old credential that was taken before the change: the newer connections serve as well.
-    if (this.#current !== undefined && version <= this.#current.version) return this.#current.agent;
-    if (this.#current !== undefined) retire(this.#current.agent);
-    this.#current = { version, agent: agentFor(this.#trust, credential) };
-    return this.#current.agent;
+    if (this.#current !== undefined && version <= this.#current.version) return this.#current;
+    this.retire();
+    const secureContext = contextFor(this.#trust, credential);
+    const { serverName, insecure } = this.#trust;
+    const http2 = new Http2Sessions({ secureContext, serverName, rejectUnauthorized: !insecure });
+    this.#current = { version, agent: agentWith(this.#trust, secureContext), http2 };
+    return this.#current;
   }
 
   /** No more is asked here: connections end with what is under way on them. */
   retire(): void {
-    if (this.#current !== undefined) retire(this.#current.agent);
+    if (this.#current === undefined) return;
+    retire(this.#current.agent);
+    this.#current.http2.retire();
   }
 
   /** Requests under way on older connections are ended by their callers. */
   close(): void {
     this.#current?.agent.destroy();
+    this.#current?.http2.close();
   }
 }
 

@@ -1,6 +1,10 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpStatusHeader } from 'node:http2';
 import type { Agent } from 'node:https';
 import { request } from 'node:https';
+import type { Readable } from 'node:stream';
+import { unlessAborted } from '../deadline/deadline.js';
+import { suspect, type Http2Sessions } from './http2-sessions.js';
 import { codeOf, connectionError } from './connection-errors.js';
 import { RemoteError } from './remote-service.js';
 
@@ -11,6 +15,8 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer;
   readonly agent: Agent;
+  /** Asked over HTTP/2 where the server offers it. Absent: over HTTP/1.1. */
+  readonly http2?: Http2Sessions;
   /** The longest answer. */
   readonly maxBytes: number;
   /** Begins errors, where the URL is not the name that people know. */
@@ -37,10 +43,10 @@ export const shown = ({ method, url }: Pick<Exchange, 'method' | 'url'>): string
  */
 export async function exchange(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
   try {
-    return await once(e, signal);
+    return await attempt(e, signal);
   } catch (err) {
     if (!(err instanceof ClosedMeanwhile)) throw err;
-    return await once(e, signal).catch((again: unknown) => {
+    return await attempt(e, signal).catch((again: unknown) => {
       throw again instanceof ClosedMeanwhile ? again.error : again;
     });
   }
@@ -58,6 +64,66 @@ class ClosedMeanwhile extends Error {
   }
 }
 
+async function attempt(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
+  if (e.http2 === undefined) return once(e, signal);
+  const connecting = e.http2.of(e.url, e.connectMs).catch((err: unknown) => {
+    throw failed(e, err as Error, false);
+  });
+  const session = await unlessAborted(connecting, signal);
+  return session === undefined ? once(e, signal) : onSession(e, session, signal);
+}
+
+/** Sessions that have answered before. */
+const USED = new WeakSet<ClientHttp2Session>();
+
+function onSession(e: Exchange, session: ClientHttp2Session, signal: AbortSignal): Promise<Exchanged> {
+  signal.throwIfAborted();
+  const { host, ...headers } = e.headers;
+  const { method, url, body } = e;
+  return new Promise((resolve, reject) => {
+    let stream: ClientHttp2Stream;
+    try {
+      stream = session.request({
+        ...headers,
+        ':method': method,
+        ':path': `${url.pathname}${url.search}`,
+        ':authority': typeof host === 'string' ? host : url.host,
+        ...(body === undefined ? {} : { 'content-length': body.length }),
+      });
+    } catch (err) {
+      reject(failed(e, err as Error, true)); // it has ended since
+      return;
+    }
+    // As with sockets: only what was kept may have been closed by the other side.
+    const wasUsed = USED.has(session);
+    let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
+    let isAnswered = false;
+    const leave = (): void => {
+      if (!isAnswered) suspect(session);
+      stream.close(constants.NGHTTP2_CANCEL);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason is what the caller made it
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    let whole: Buffer | undefined;
+    stream.on('close', () => {
+      signal.removeEventListener('abort', leave);
+      const isWhole = isAnswered && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      if (whole !== undefined && isWhole) resolve({ status: answer[':status'] ?? 0, headers: answer, body: whole });
+      // Where it has failed already, this comes too late to matter.
+      reject(failed(e, Object.assign(new Error('The stream ended'), { code: 'ECONNRESET' }), wasUsed && !isAnswered));
+    });
+    stream.on('error', (err: Error) => reject(failed(e, err, wasUsed && !isAnswered)));
+    stream.on('response', (head) => {
+      isAnswered = true;
+      USED.add(session);
+      answer = head;
+    });
+    collect(e, stream, (body) => (whole = body));
+    stream.end(body);
+  });
+}
+
 function once(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
   signal.throwIfAborted();
   const { method, agent } = e;
@@ -72,7 +138,8 @@ function once(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
     });
     req.on('response', (res) => {
       isAnswered = true;
-      collect(e, req, res, resolve);
+      res.on('error', (err) => req.emit('error', err));
+      collect(e, res, (body) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body }));
     });
     if (e.connectMs !== undefined) limitConnecting(e, req, e.connectMs);
     req.end(e.body);
@@ -98,16 +165,15 @@ function failed(e: Exchange, err: Error, isStale: boolean): Error {
 }
 
 /** Whatever ends it early ends as an error of the request, which rejects. */
-function collect(e: Exchange, req: ClientRequest, res: IncomingMessage, done: (answer: Exchanged) => void): void {
+function collect(e: Exchange, answer: Readable, done: (body: Buffer) => void): void {
   const pieces: Buffer[] = [];
   let length = 0;
-  res.on('data', (piece: Buffer) => {
+  answer.on('data', (piece: Buffer) => {
     pieces.push(piece);
     length += piece.length;
     if (length <= e.maxBytes) return;
     const why = `the answer is longer than ${e.maxBytes} bytes`;
-    res.destroy(new RemoteError(`${about(e)}: ${why}`, { failure: 'answer' }));
+    answer.destroy(new RemoteError(`${about(e)}: ${why}`, { failure: 'answer' }));
   });
-  res.on('error', (err) => req.emit('error', err));
-  res.on('end', () => done({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(pieces) }));
+  answer.on('end', () => done(Buffer.concat(pieces)));
 }

@@ -87,7 +87,7 @@ export class HttpsService implements RemoteService {
       ...credential.headers,
     };
     const { server: url } = this.#connection;
-    const agent = this.#agents.for(credential);
+    const { agent } = this.#agents.for(credential);
     return exchange({ method: 'POST', url, headers, body, agent, maxBytes: MAX_ANSWER_BYTES }, signal);
   }
 

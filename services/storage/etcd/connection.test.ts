@@ -5,7 +5,7 @@ import { Recorder } from '../contract/recorder.js';
 import { isStoreError, revision, type KeyValueStore } from '../store.js';
 import { freePorts } from '../testing/free-port.js';
 import { startEtcd } from '../testing/start-etcd.js';
-import { tcpProxy } from '../testing/tcp-proxy.js';
+import { tcpProxy } from '../../machinery/testing/tcp-proxy.js';
 import { WiredEtcd, following, put } from '../testing/wired-etcd.js';
 import { openEtcdStore, type StoreOperation } from './store.js';
 

@@ -1,7 +1,7 @@
 import { openEtcdStore, type EtcdStoreOptions } from '../etcd/store.js';
 import { revision, type KeyValueStore, type Revision } from '../store.js';
 import { startEtcd, type EtcdServer, type StartEtcd } from './start-etcd.js';
-import { tcpProxy, type TcpProxy } from './tcp-proxy.js';
+import { tcpProxy, type TcpProxy } from '../../machinery/testing/tcp-proxy.js';
 
 /** An etcd, a wire to it that can be cut, a store at the far end of the wire, and one beside it. */
 export class WiredEtcd {

@@ -1,7 +1,6 @@
-import type { Agent } from 'node:https';
 import type { Credential } from '../../../client/credentials/credential.js';
 import type { ServerTrust } from '../../../client/kubeconfig/connection.js';
-import { Agents } from '../../../client/remote/agents.js';
+import { Agents, type Connections } from '../../../client/remote/agents.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 
 /** Pools of one server; each keeps some connections for some time. */
@@ -13,7 +12,7 @@ export class Pools {
   readonly #keys = new WeakMap<ServerTrust, string>();
 
   /** @param identity As whom is asked. */
-  agent(trust: ServerTrust, identity: string, credential: Credential): Agent {
+  connections(trust: ServerTrust, identity: string, credential: Credential): Connections {
     const key = `${this.#keyOf(trust)} ${identity}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {

@@ -133,9 +133,9 @@ export class WebhookService implements RemoteService {
       ...credential.headers,
     };
     const url = new URL(`${target.pathname}${this.#query}`, `https://${bracketed(host)}:${port}`);
-    const agent = this.#d.pools.agent(trust, id, credential);
+    const connections = this.#d.pools.connections(trust, id, credential);
     const limits = { what: this.shown, maxBytes: MAX_ANSWER_BYTES, ...(isLast ? {} : { connectMs: CONNECT_MS }) };
-    return exchange({ method: 'POST', url, headers, body, agent, ...limits }, signal);
+    return exchange({ method: 'POST', url, headers, body, ...connections, ...limits }, signal);
   }
 
   #error(failure: RemoteFailure, why: string, cause: unknown): RemoteError {
