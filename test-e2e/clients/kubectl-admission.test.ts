@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { eventually } from '../api/tools/objects.js';
 import { withKubectl } from './kubectl.js';
 
+const NAMESPACE = `
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: team
+  labels: {pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/warn: restricted}
+`;
 const SETTING = `
 apiVersion: v1
 kind: List
 items:
-- apiVersion: v1
-  kind: Namespace
-  metadata:
-    name: team
-    labels: {pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/warn: restricted}
 - {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: team}, imagePullSecrets: [{name: pull}]}
 - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}
 - apiVersion: v1
@@ -70,7 +73,15 @@ for (const store of ['embedded', 'etcd'] as const) {
     'meets every admission plugin that runs by default',
     { vocabulary: 'kubernetes', store, accounts: true },
     (client) => {
-      before(() => client().ok(['apply', '-f', '-'], SETTING));
+      before(async () => {
+        await client().ok(['apply', '-f', '-'], NAMESPACE);
+        // Its account comes by itself: who makes it at the same time may be told that it is there.
+        await eventually(async () => {
+          const { code } = await client().run(['get', 'serviceaccount', 'default', '-n', 'team']);
+          return code === 0 || undefined;
+        });
+        await client().ok(['apply', '-f', '-'], SETTING);
+      });
 
       const refused = async (manifest: string): Promise<string> => {
         const { code, stderr } = await client().run(['create', '-f', '-'], manifest);
