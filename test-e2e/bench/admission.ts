@@ -112,7 +112,6 @@ async function populate({ variant, target, dir }: Subject, bareUrl: string): Pro
     if (code !== 201) throw new Error(`${path}: ${code} ${connection.firstBytes}`);
   };
   await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
-  await post('/api/v1/namespaces/bench/serviceaccounts', { metadata: { name: 'default' } });
   for (const [path, object] of variant.objects(bareUrl, readFileSync(join(dir, 'ca.crt'), 'utf8'))) {
     await post(path, object);
   }
