@@ -9,6 +9,8 @@ class SleepingClock implements WatchClock {
   /** After how long each sleep ended, from the start. */
   readonly woken: number[] = [];
   onSleep: (() => void) | undefined;
+  /** Milliseconds by which the next sleep ends before its time. */
+  early = 0;
   #now = START;
 
   now(): number {
@@ -18,7 +20,8 @@ class SleepingClock implements WatchClock {
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     assert.ok(ms > 0 && this.woken.length < 100, 'the loop comes round too often');
     this.onSleep?.();
-    if (!signal.aborted) this.#now += ms;
+    if (!signal.aborted) this.#now += ms - this.early;
+    this.early = 0;
     this.woken.push(this.#now - START);
     await Promise.resolve();
   }
@@ -51,6 +54,13 @@ describe('untilOver()', () => {
     assert.ok(gaps.length >= 50, 'all the time');
     assert.equal(bookmarks.at(-1), HOUR - 2_000 + 1);
     assert.deepEqual(clock.woken.slice(-2), [HOUR - 2_000 + 1, HOUR + 1]);
+  });
+
+  it('sends the last one once, also when its timer fires early', async () => {
+    clock.early = 5;
+    await run(6_000);
+    assert.deepEqual(bookmarks, [4_001]);
+    assert.deepEqual(clock.woken, [3_996, 4_001, 6_001]);
   });
 
   it('sends none while the watcher is behind, and goes on when it is not any more', async () => {

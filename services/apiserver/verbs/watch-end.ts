@@ -41,9 +41,10 @@ export async function untilOver(
     if (over.aborted || now >= deadline) return;
     const every = now + BOOKMARK_EVERY_MS * (0.8 + 0.4 * Math.random());
     const wake = bookmark === undefined || now >= lastBookmarkAt ? deadline : Math.min(every, lastBookmarkAt);
-    // A timer may fire in the millisecond before its time: one more, so that the loop does not come round twice.
+    // Timers count from the beginning of a turn of the event loop, so one that is set late in a long turn fires early.
     await clock.sleep(wake - now + 1, over);
-    if (hasFired(over) || clock.now() >= deadline) continue;
+    const isEarly = wake === lastBookmarkAt && clock.now() < wake; // the last one is sent once
+    if (hasFired(over) || isEarly || clock.now() >= deadline) continue;
     if (session.deliveredTo() !== undefined) bookmark?.();
   }
 }
