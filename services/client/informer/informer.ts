@@ -41,12 +41,23 @@ export interface Informer<T extends AnyObject> {
   index(name: string, of: IndexFunction<Live<T>>): void;
 }
 
-/** The informers of a process: one a resource, however many look. Each runs from when it is first asked for until `run` ends. */
+/** Which objects of a resource an informer keeps; absent members: all. */
+export interface Selection {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  /** Done by the server, e.g. `type=bootstrap.platform.io/token` or `metadata.name=platform-root-ca.crt`. */
+  readonly fieldSelector?: string;
+}
+
+/**
+ * The informers of a process: one for each resource and selection, however many look. Each runs from when it is first
+ * asked for until `run` ends.
+ */
 export interface Informers {
-  of<T extends AnyObject>(type: ResourceType<T>): Informer<T>;
+  of<T extends AnyObject>(type: ResourceType<T>, selection?: Selection): Informer<T>;
   /** Of metadata alone: a fraction of the memory. */
-  metadataOf(type: ResourceType): Informer<AnyObject>;
-  /** Lets go of an informer that nobody needs any more, e.g. of a type that was removed. */
+  metadataOf(type: ResourceType, selection?: Selection): Informer<AnyObject>;
+  /** Lets go of the informers of a type that nobody needs any more, e.g. one that was removed. */
   drop(type: ResourceType): void;
   /** Resolves when all have ended, which they do when `signal` fires. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
