@@ -1,6 +1,16 @@
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import { rbacAuthorizer } from '../../services/apiserver/authorization/rbac/rbac-authorizer.js';
-import { aGroup, ask, aUser, bind, GROUP, on, RbacScene, role, user } from '../../services/apiserver/authorization/rbac/testing/rbac-scene.js'; // prettier-ignore
+import { on } from '../../services/machinery/rbac/testing/rules.js';
+import {
+  aGroup,
+  ask,
+  aUser,
+  bind,
+  GROUP,
+  RbacScene,
+  role,
+  user,
+} from '../../services/apiserver/authorization/rbac/testing/rbac-scene.js';
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop } from './load.js';
 import { CONNECTIONS, gets, type Costed, type Subject } from './scenarios.js';

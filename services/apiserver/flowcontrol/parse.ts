@@ -1,4 +1,4 @@
-import { memberOf, strings } from '../authorization/rbac/rules.js';
+import { memberOf, strings } from '../../machinery/rbac/policy-rule.js';
 import type { Queuing } from './queues/fair-queues.js';
 import type {
   Distinguisher,

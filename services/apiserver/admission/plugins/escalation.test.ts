@@ -6,6 +6,7 @@ import type { UserInfo } from '../../request/request.js';
 import { decide } from '../../authorization/stage.js';
 import { rbacAuthorizer } from '../../authorization/rbac/rbac-authorizer.js';
 import { rbacEscalation } from './escalation.js';
+import { on, rule } from '../../../machinery/rbac/testing/rules.js';
 import {
   aUser,
   bind,
@@ -13,11 +14,9 @@ import {
   bindInside,
   clusterRole,
   GROUP,
-  on,
   RbacScene,
   RESOURCES,
   role,
-  rule,
   user,
   type RbacObject,
 } from '../../authorization/rbac/testing/rbac-scene.js';

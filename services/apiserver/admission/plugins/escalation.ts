@@ -17,7 +17,7 @@ import {
   TooManyRights,
   type Held,
 } from '../../authorization/rbac/coverage.js';
-import { rulesOf, type PolicyRule } from '../../authorization/rbac/rules.js';
+import { rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
 
 export interface EscalationDeps {
   /** The API group of roles. */

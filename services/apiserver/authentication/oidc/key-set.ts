@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
-import { algorithmsOf, keyId } from '../jwt/keys.js';
+import { algorithmsOf, keyId } from '../../../machinery/jwt/signing-keys.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
 
 /** A key of the provider. */

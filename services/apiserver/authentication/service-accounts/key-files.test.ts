@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keysIn, verifyingKeys } from './key-files.js';
-import { keyId } from '../jwt/keys.js';
+import { keyId } from '../../../machinery/jwt/signing-keys.js';
 
 const ec = (namedCurve = 'P-256'): KeyObject => generateKeyPairSync('ec', { namedCurve }).privateKey;
 const rsa = (modulusLength = 2048): KeyObject => generateKeyPairSync('rsa', { modulusLength }).privateKey;

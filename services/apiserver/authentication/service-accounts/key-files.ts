@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { algorithmsOf, keyId } from '../jwt/keys.js';
+import { algorithmsOf, keyId } from '../../../machinery/jwt/signing-keys.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
 
 export interface KeyFileOptions {

@@ -5,7 +5,7 @@ import { declaredResource, type ResourceTable } from '../../registry/resources.j
 import type { UserInfo } from '../../request/request.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
 import { CompiledRole, questionOf } from '../rbac/compiled-role.js';
-import { rulesOf, type PolicyRule } from '../rbac/rules.js';
+import { rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision, type ResourceAttributes } from '../authorizer.js';
 import { NodeGraph } from './graph.js';
 import { reference, type ReferencedKind } from './references.js';

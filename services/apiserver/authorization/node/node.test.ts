@@ -4,7 +4,7 @@ import { CachedObject } from '../../cache/cached-object.js';
 import { Change } from '../../cache/history.js';
 import type { UserInfo } from '../../request/request.js';
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.js';
-import { rulesOf } from '../rbac/rules.js';
+import { rulesOf } from '../../../machinery/rbac/policy-rule.js';
 import type { Authorizer, ResourceAttributes } from '../authorizer.js';
 import { nodeAuthorizer } from './node-authorizer.js';
 import { NodeGraph } from './graph.js';

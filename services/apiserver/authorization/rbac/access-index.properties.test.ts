@@ -4,8 +4,10 @@ import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../authorizer.js';
 import { rbacAuthorizer } from './rbac-authorizer.js';
 import { bindingOf } from './bindings.js';
-import { covers, rulesOf } from './rules.js';
-import { GROUP, RbacScene, rule, user, type RbacKind, type RbacObject } from './testing/rbac-scene.js';
+import { rulesOf } from '../../../machinery/rbac/policy-rule.js';
+import { covers } from './rules.js';
+import { rule } from '../../../machinery/rbac/testing/rules.js';
+import { GROUP, RbacScene, user, type RbacKind, type RbacObject } from './testing/rbac-scene.js';
 
 const some = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 const few = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(of, { maxLength: 3 });

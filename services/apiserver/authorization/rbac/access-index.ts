@@ -5,7 +5,8 @@ import type { UserInfo } from '../../request/request.js';
 import type { Decision } from '../authorizer.js';
 import { bindingOf, type Binding, type Holder, type RoleRef } from './bindings.js';
 import { CompiledRole, type Question } from './compiled-role.js';
-import { readObject, rulesOf, type PolicyRule } from './rules.js';
+import { rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
+import { readObject } from './rules.js';
 
 /** A role by its name, whether or not it is there: bindings may be older than the role that they name. */
 export class BoundRole {

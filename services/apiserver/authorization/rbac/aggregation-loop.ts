@@ -7,8 +7,9 @@ import type { ResourceCache } from '../../cache/resource-cache.js';
 import type { Log } from '../../../machinery/log/log.js';
 import { declaredResource, type StoredResource, type ResourceTable } from '../../registry/resources.js';
 import type { WriteDecision, Writer } from '../../registry/writer.js';
-import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from './aggregation.js';
-import { memberOf, readObject, rulesOf } from './rules.js';
+import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from '../../../machinery/rbac/aggregation.js';
+import { memberOf, rulesOf } from '../../../machinery/rbac/policy-rule.js';
+import { readObject } from './rules.js';
 
 export interface AggregationDeps {
   readonly resources: ResourceTable;

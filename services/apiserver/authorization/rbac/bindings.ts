@@ -1,4 +1,4 @@
-import { memberOf } from './rules.js';
+import { memberOf } from '../../../machinery/rbac/policy-rule.js';
 
 /** The role that a binding refers to. */
 export interface RoleRef {

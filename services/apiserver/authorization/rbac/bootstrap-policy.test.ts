@@ -3,7 +3,7 @@ import { vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import { bindingOf } from './bindings.js';
 import { bootstrapPolicy, type PolicyObject, type PolicyResource } from './bootstrap-policy.js';
 import { CompiledRole, questionOf } from './compiled-role.js';
-import { rulesOf } from './rules.js';
+import { rulesOf } from '../../../machinery/rbac/policy-rule.js';
 import { ask } from './testing/rbac-scene.js';
 
 for (const name of ['platform', 'kubernetes'] as const) {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { apiVersionOf } from '../../../machinery/meta/object.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
-import { aggregatedRules, sameRules, writtenRule } from './aggregation.js';
-import { rulesOf, type PolicyRule } from './rules.js';
+import { aggregatedRules, sameRules, writtenRule } from '../../../machinery/rbac/aggregation.js';
+import { rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
 
 /** The resources that the policy has objects of, in the order in which they are needed. */
 export const POLICY_RESOURCES = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const;

@@ -1,5 +1,6 @@
 import type { Attributes } from '../authorizer.js';
-import { ALL, combined, withoutStars, type PolicyRule } from './rules.js';
+import { type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
+import { ALL, combined, withoutStars } from './rules.js';
 
 /** A question in the words that roles are looked up by. Made once for all roles of a decision. */
 export type Question =

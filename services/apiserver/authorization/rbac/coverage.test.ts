@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EVERYTHING, heldBy, missingRights, shownList, shownRule, TooManyRights } from './coverage.js';
-import type { PolicyRule } from './rules.js';
-import { on, rule } from './testing/rbac-scene.js';
+import type { PolicyRule } from '../../../machinery/rbac/policy-rule.js';
+import { on, rule } from '../../../machinery/rbac/testing/rules.js';
 
 const missing = (held: readonly PolicyRule[], ...wanted: readonly PolicyRule[]): readonly string[] =>
   missingRights(heldBy(held), wanted).map(shownRule);

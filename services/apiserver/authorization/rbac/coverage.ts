@@ -1,5 +1,6 @@
 import { CompiledRole, type Question } from './compiled-role.js';
-import { ALL, type PolicyRule } from './rules.js';
+import { type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
+import { ALL } from './rules.js';
 
 /** Whether a user has one right. Asked for each combination of the rules that are compared. */
 export type Holds = (right: Question) => boolean;

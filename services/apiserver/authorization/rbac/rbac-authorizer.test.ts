@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { UserInfo } from '../../request/request.js';
 import type { Attributes, Decision } from '../authorizer.js';
 import { rbacAuthorizer } from './rbac-authorizer.js';
+import { on, rule } from '../../../machinery/rbac/testing/rules.js';
 import {
   aGroup,
   anAccount,
@@ -13,10 +14,8 @@ import {
   bindInside,
   clusterRole,
   GROUP,
-  on,
   RbacScene,
   role,
-  rule,
   user,
   type RbacObject,
 } from './testing/rbac-scene.js';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { writtenRule } from './aggregation.js';
+import { writtenRule } from '../../../machinery/rbac/aggregation.js';
 import { heldBy, missingRights } from './coverage.js';
-import { memberOf, rulesOf, type PolicyRule } from './rules.js';
+import { memberOf, rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
 
 /** The step for a stored object of the policy: nothing, store it so, or make it anew. */
 export type Reconciled = { readonly do: 'nothing' | 'replace' } | { readonly do: 'put'; readonly object: ApiObject };

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Attributes } from '../authorizer.js';
 import { CompiledRole, questionOf } from './compiled-role.js';
-import { covers, rulesOf, type PolicyRule } from './rules.js';
-import { ask, askPath, on, rule } from './testing/rbac-scene.js';
+import { rulesOf, type PolicyRule } from '../../../machinery/rbac/policy-rule.js';
+import { covers } from './rules.js';
+import { on, rule } from '../../../machinery/rbac/testing/rules.js';
+import { ask, askPath } from './testing/rbac-scene.js';
 import { processorMs } from '../../../machinery/testing/processor-time.js';
 
 type Case = readonly [why: string, rule: PolicyRule, asked: Attributes];

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import { memberOf } from '../../authorization/rbac/rules.js';
+import { memberOf } from '../../../machinery/rbac/policy-rule.js';
 
 const TYPE = 'Dangling';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Catalog, ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/issuer-documents.js';
-import { tokenSigner, type TokenSigner } from './signer.js';
+import { tokenSigner, type TokenSigner } from '../../../machinery/jwt/token-signer.js';
 
 /** Issuer, audiences, key and longest life of the tokens of service accounts. */
 export interface TokenIssuer {

@@ -8,7 +8,6 @@ import { ResourceCache } from '../../../cache/resource-cache.js';
 import type { UserInfo } from '../../../request/request.js';
 import type { PathAttributes, ResourceAttributes } from '../../authorizer.js';
 import { AccessIndex } from '../access-index.js';
-import type { PolicyRule } from '../rules.js';
 
 export const GROUP = vocabulary('kubernetes').groups.rbac;
 const API_VERSION = `${GROUP}/v1`;
@@ -96,19 +95,6 @@ function bytesOf({ kind, name, namespace, ...members }: RbacObject): Buffer {
   const object: ApiObject = { kind, apiVersion: API_VERSION, metadata, ...members };
   return encodeObject(object);
 }
-
-export const rule = (members: Partial<PolicyRule>): PolicyRule => ({
-  verbs: [],
-  apiGroups: [],
-  resources: [],
-  resourceNames: [],
-  nonResourceURLs: [],
-  ...members,
-});
-
-/** `rule` for resources of the core group. */
-export const on = (verbs: string, resources: string, ...resourceNames: string[]): PolicyRule =>
-  rule({ verbs: verbs.split(','), apiGroups: [''], resources: resources.split(','), resourceNames });
 
 export const user = (name: string, ...groups: readonly string[]): UserInfo => ({ name, uid: '', groups, extra: {} });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { aggregatedRules, sameRules, writtenRule, type SelectableRole } from './aggregation.js';
-import { on, rule } from './testing/rbac-scene.js';
+import { on, rule } from './testing/rules.js';
 
 const other = (name: string, labels: SelectableRole['labels'], ...rules: SelectableRole['rules']): SelectableRole => ({
   name,

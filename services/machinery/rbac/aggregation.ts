@@ -1,9 +1,5 @@
-import {
-  labelSelectorOf,
-  type LabelSelector,
-  type LabelSelectorObject,
-} from '../../../machinery/selectors/label-selector.js';
-import { memberOf, type PolicyRule } from './rules.js';
+import { labelSelectorOf, type LabelSelector, type LabelSelectorObject } from '../selectors/label-selector.js';
+import { memberOf, type PolicyRule } from './policy-rule.js';
 
 /** A role as it counts for others that take its rules in. */
 export interface SelectableRole {

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { algorithmsOf, keyId } from '../../authentication/jwt/keys.js';
+import { algorithmsOf, keyId } from './signing-keys.js';
 
 /** Signs claims: the compact form of a JSON Web Signature (RFC 7515, 7.1). */
 export interface TokenSigner {
