@@ -41,6 +41,8 @@ export interface ControllerDeps {
   readonly events: EventRecorder;
   readonly vocabulary: Vocabulary;
   readonly log: Log;
+  /** Certificates by which the client verifies the server, PEM; undefined: what the machine trusts. */
+  readonly authorities: string | undefined;
   /** The queue that `reconcile` is fed from; handlers of informers add to it. */
   readonly queue: KeyQueue;
 }
@@ -49,7 +51,7 @@ export interface ControllerDeps {
 export interface ControllerEntry<O extends object = never> {
   /** As `--controllers` names it. */
   readonly name: string;
-  /** The service account whose role it needs, in the namespace of the system. */
+  /** The service account whose role it needs, in the namespace of the system. '': it runs as its process does. */
   readonly account: string;
   /** Whether `*` means it. */
   readonly isOnByDefault: boolean;
