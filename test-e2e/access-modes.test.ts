@@ -15,7 +15,7 @@ const SELF = '/apis/authentication.platform.io/v1/selfsubjectreviews';
 const SELF_BODY = { apiVersion: 'authentication.platform.io/v1', kind: 'SelfSubjectReview' };
 
 describe('who asks and who may, by flags', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   const dir = scratchDirectory();
   const running: Running[] = [];
   const clients: Client[] = [];

@@ -7,7 +7,7 @@ import { startPlatform, type Running } from './support/platform.js';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 describe('answers', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let server: Running;
   let api: Client;
 

@@ -10,7 +10,7 @@ import { removeDirectory, scratchDirectory } from './support/scratch.js';
 const TOKENS = '# a comment\nsecret-1,ann,1,"dev,system:masters"\nsecret-2,bob,2\n';
 
 describe('credentials', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const dataDir = scratchDirectory();
   let server: Running;
   let ca: string;

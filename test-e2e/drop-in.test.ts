@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 
 describe('in the place of another API server', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let dir: string;
   beforeEach(() => {
     dir = scratchDirectory();

@@ -16,7 +16,7 @@ const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 /** etcd 3.4 does not tell reliably how far its watches are: the newest state is read from etcd itself. */
 describe('an etcd of version 3.4', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let etcd: EtcdServer;
   let server: Running;
   let api: Client;

@@ -19,7 +19,7 @@ const configMap = (name: string): object => ({
 });
 
 describe('up', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let dataDir: string;
   const toStop: (() => unknown)[] = [];
   beforeEach(() => (dataDir = scratchDirectory()));
@@ -320,7 +320,7 @@ function appearance(dir: string, name: string): Promise<void> {
 }
 
 describe('apiserver', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
 
   it('serves by itself with the credentials it is given, and prints its address', async () => {
     const dir = scratchDirectory();

@@ -79,7 +79,7 @@ onServer('plugins that flags enable', { store: 'embedded', flags }, (server: () 
 });
 
 describe('--admission-control-config-file', function () {
-  this.timeout(40_000);
+  this.timeout(90_000);
   for (const [what, plugins, why] of [
     ['an unknown plugin', '- name: Nope\n', /admission\.yaml: line 4: plugins\[0\]\.name: there is no plugin "Nope"/],
     [

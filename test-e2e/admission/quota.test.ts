@@ -94,7 +94,7 @@ describe('quotas with two servers on one etcd', function () {
 
 for (const store of STORES) {
   describe(`quotas on ${store}`, function () {
-    this.timeout(60_000);
+    this.timeout(90_000);
     let server: TestServer;
     before(async () => {
       server = await TestServer.start({ store });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestAuthority } from '../../services/client/testing/certificates.js';
-import { freePorts } from '../../services/storage/testing/free-port.js';
+import { freePorts } from '../../services/machinery/testing/free-port.js';
 import { removeDirectory, scratchDirectory } from '../support/scratch.js';
 import { Configurations, HookServer, patch } from './tools/hooks.js';
 import { configMap, configMapsIn, created, newNamespace, refused } from './tools/objects.js';
@@ -12,7 +12,7 @@ import { ownAddress } from './tools/targets.js';
 const TOKEN = 'the-secret-of-the-hook';
 
 describe('admission webhooks of two servers', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   const authority = new TestAuthority('hooks');
   const directory = scratchDirectory();
   let hooks: HookServer;

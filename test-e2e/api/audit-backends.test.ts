@@ -8,7 +8,7 @@ import { configMap, configMapsIn, newNamespace, ok, refused } from './tools/obje
 import { TestServer } from './tools/server.js';
 
 describe('the backends of the audit', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let server: TestServer | undefined;
   afterEach(async () => {
     await server?.close();

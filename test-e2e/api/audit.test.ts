@@ -58,7 +58,7 @@ describe('the audit of a server that cannot begin', () => {
   ];
   for (const [what, prepare] of CASES) {
     it(`says why, in one line: ${what}`, async function () {
-      this.timeout(20_000);
+      this.timeout(90_000);
       const { flags, says } = prepare();
       const { code, stderr } = await start(...flags);
       assert.notEqual(code, 0);

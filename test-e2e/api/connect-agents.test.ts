@@ -58,7 +58,7 @@ function certificates(): void {
   let files: Certificates;
   let server: TestServer | undefined;
   before(async function () {
-    this.timeout(40_000);
+    this.timeout(90_000);
     files = makeCertificates();
     const { caFile, certFile, keyFile } = files.client;
     const flags = [LOOPBACK, `--nodeagent-certificate-authority=${caFile}`, `--nodeagent-client-certificate=${certFile}`, `--nodeagent-client-key=${keyFile}`]; // prettier-ignore
@@ -98,6 +98,6 @@ function certificates(): void {
 
 onServer('agents of nodes', { store: 'embedded' }, agents);
 describe('certificates of nodes', function () {
-  this.timeout(40_000);
+  this.timeout(90_000);
   certificates();
 });

@@ -385,7 +385,7 @@ onServer(
 );
 
 describe('flow control of two servers', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
 
   it('keeps one set of objects, and does not write them again and again', async () => {
     const etcd = await startEtcd();

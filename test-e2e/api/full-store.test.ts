@@ -25,7 +25,7 @@ async function makeRoom(etcd: EtcdServer): Promise<void> {
 
 for (const version of ['3.5', '3.4'] as const) {
   describe(`a server on a full etcd ${version}`, function () {
-    this.timeout(60_000);
+    this.timeout(90_000);
     let etcd: EtcdServer;
     let server: TestServer;
     before(async () => {

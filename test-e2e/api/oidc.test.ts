@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createServer } from 'node:net';
 import { refreshTokens } from '../../services/client/credentials/oidc/refresh.js';
 import { agentFor } from '../../services/client/remote/agents.js';
 import { TestAuthority } from '../../services/client/testing/certificates.js';
 import { CLIENT, startOpenIdProvider, type OpenIdProvider } from '../../services/client/testing/openid-provider.js';
+import { freePorts } from '../../services/machinery/testing/free-port.js';
 import { startProgram } from '../support/program.js';
 import { removeDirectory, scratchDirectory } from '../support/scratch.js';
 import type { Reply } from './tools/client.js';
@@ -23,7 +22,7 @@ const WITH_GROUPS = {
 };
 
 describe('an OpenID provider', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let authority: TestAuthority;
   let provider: OpenIdProvider;
   let server: TestServer;
@@ -149,10 +148,6 @@ describe('an OpenID provider', function () {
 
 /** Of a provider that nobody runs. */
 async function unusedIssuer(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const [port = 0] = await freePorts(1);
+  return `https://127.0.0.1:${port}`;
 }

@@ -414,7 +414,7 @@ for (const [store, words] of [
 }
 
 describe('two servers that start at once on an empty store', function () {
-  this.timeout(40_000);
+  this.timeout(90_000);
 
   it('have one policy between them, and each sees what the other grants', async () => {
     const etcd = await startEtcd();

@@ -198,7 +198,7 @@ onBothStores('tokens of service accounts as credentials', ['--enable-bootstrap-t
 });
 
 describe('tokens of service accounts elsewhere', function () {
-  this.timeout(40_000);
+  this.timeout(90_000);
 
   it('are good at every server that has the public key, and offered by those that can sign', async () => {
     const owner = await TestServer.start({ store: 'etcd' });

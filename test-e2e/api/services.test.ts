@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { freePorts } from '../../services/storage/testing/free-port.js';
+import { freePorts } from '../../services/machinery/testing/free-port.js';
 import { openEtcdStore } from '../../services/storage/etcd/store.js';
 import type { KeyValueStore } from '../../services/storage/store.js';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
@@ -284,7 +284,7 @@ describe('services of two servers on one etcd', function () {
 });
 
 describe('flags of services', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   for (const [flag, message] of [
     ['--service-cluster-ip-range=10.0.0.0/8', /--service-cluster-ip-range: "10.0.0.0\/8" is too large/],

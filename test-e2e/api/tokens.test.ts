@@ -187,7 +187,7 @@ onBothStores('tokens of service accounts', [], (server) => {
 });
 
 describe('tokens of service accounts, by flags', function () {
-  this.timeout(40_000);
+  this.timeout(90_000);
   let directory: string;
   before(() => {
     directory = scratchDirectory();

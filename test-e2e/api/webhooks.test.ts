@@ -46,7 +46,7 @@ for (const [words, version] of [
   ['kubernetes', 'v1'],
 ] as const) {
   describe(`services that know users and decide (${version}, words of ${words})`, function () {
-    this.timeout(60_000);
+    this.timeout(90_000);
     const authority = new TestAuthority('hooks');
     let hook: TlsService;
     let server: TestServer;
@@ -264,7 +264,7 @@ for (const [words, version] of [
 }
 
 describe('a service that knows users or decides', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   for (const [what, content, message] of [
     ['there is none', undefined, /^platform up: Cannot start: .*config: does not exist/],
     ['it is no configuration', '[]', /^platform up: Cannot start: .*config: /],

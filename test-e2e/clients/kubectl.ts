@@ -32,7 +32,7 @@ export function withKubectl(
   define: (kubectl: () => Kubectl) => void,
 ): void {
   describe(`kubectl ${Kubectl.version() ?? '(none)'} ${title} on --vocabulary=${vocabulary} --store=${store}`, function () {
-    this.timeout(60_000);
+    this.timeout(90_000);
     let etcd: EtcdServer | undefined;
     let server: Running | undefined;
     let kubectl: Kubectl | undefined;

@@ -41,7 +41,7 @@ class Seen {
 
 for (const store of ['embedded', 'etcd'] as const) {
   describe(`the Node client on --vocabulary=kubernetes --store=${store}`, function () {
-    this.timeout(60_000);
+    this.timeout(90_000);
     let etcd: EtcdServer | undefined;
     let server: Running;
     let config: KubeConfig;

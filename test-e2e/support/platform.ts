@@ -35,7 +35,8 @@ export interface Running {
 }
 
 const READY = /^ready (https:\/\/\S+:(\d+)) kubeconfig=(.*)$/;
-const READY_MS = 20_000;
+/** Nets, wide enough for a machine that is slow and busy. */
+const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /** For tests which make pods, and are not about accounts. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePorts } from '../../machinery/testing/free-port.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { KeyPair } from '../testing/certificates.js';
 import { TestAuthority } from '../testing/certificates.js';
@@ -188,11 +189,7 @@ describe('openRemoteService()', () => {
   });
 
   it('fails when nobody listens', async () => {
-    const listener = createServer().listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const { port } = listener.address() as AddressInfo;
-    listener.close();
-    await once(listener, 'close');
+    const [port = 0] = await freePorts(1);
     const why = await failure(ask({ cluster: { server: `https://127.0.0.1:${port}` } }));
     assert.equal(why, 'connection: nobody listens there (ECONNREFUSED)');
   });

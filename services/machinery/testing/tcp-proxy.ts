@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePorts } from './free-port.js';
 
 /** A wire that can be cut: forwards TCP connections to a port of this machine. */
 export interface TcpProxy {
@@ -26,7 +27,7 @@ export interface TcpProxy {
 const PIECE_EVERY_MS = 20;
 
 class Proxy implements TcpProxy {
-  port = 0;
+  readonly port: number;
   accepted = 0;
   answeredBytes = 0;
   readonly #targetPort: number;
@@ -37,7 +38,8 @@ class Proxy implements TcpProxy {
   #answersHeld = false;
   #pieceBytes = Infinity;
 
-  constructor(targetPort: number) {
+  constructor(port: number, targetPort: number) {
+    this.port = port;
     this.#targetPort = targetPort;
   }
 
@@ -47,10 +49,7 @@ class Proxy implements TcpProxy {
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(this.port, '127.0.0.1', () => {
-        this.port = (server.address() as AddressInfo).port; // it listens on TCP
-        resolve();
-      });
+      server.listen(this.port, '127.0.0.1', resolve);
     });
   }
 
@@ -144,7 +143,8 @@ class Proxy implements TcpProxy {
 }
 
 export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
-  const proxy = new Proxy(targetPort);
+  const [port = 0] = await freePorts(1);
+  const proxy = new Proxy(port, targetPort);
   await proxy.admit();
   return proxy;
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { Recorder } from '../contract/recorder.js';
 import { isStoreError, revision, type KeyValueStore } from '../store.js';
-import { freePorts } from '../testing/free-port.js';
+import { freePorts } from '../../machinery/testing/free-port.js';
 import { startEtcd } from '../testing/start-etcd.js';
 import { tcpProxy } from '../../machinery/testing/tcp-proxy.js';
 import { WiredEtcd, following, put } from '../testing/wired-etcd.js';

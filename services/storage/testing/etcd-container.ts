@@ -1,7 +1,7 @@
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 
 import type { EtcdVersion } from './etcd-binary.js';
-import { freePorts } from './free-port.js';
+import { freePorts } from '../../machinery/testing/free-port.js';
 import type { EtcdServer, StartEtcd } from './start-etcd.js';
 
 const IMAGES = { '3.5': 'quay.io/coreos/etcd:v3.5.21', '3.4': 'quay.io/coreos/etcd:v3.4.36' } as const;

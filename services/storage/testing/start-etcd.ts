@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { findEtcd, type EtcdVersion } from './etcd-binary.js';
 import { EtcdProcess } from './etcd-process.js';
-import { freePorts } from './free-port.js';
+import { freePorts } from '../../machinery/testing/free-port.js';
 
 export interface EtcdTls {
   readonly caFile: string;

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { TLSSocket } from 'node:tls';
+import { freePorts } from '../../../services/machinery/testing/free-port.js';
 import type { CertificateFiles } from '../../../services/storage/testing/certificates.js';
 
 /** An address of this machine that is not a loopback one: the server connects to no other. */
@@ -122,11 +123,7 @@ export const tcpTarget = (onConnection: (socket: Socket) => void = () => undefin
   listening(net.createServer(onConnection));
 
 /** A port on which nobody listens. */
-export async function deadPort(): Promise<number> {
-  const target = await tcpTarget();
-  await target.close();
-  return target.port;
-}
+export const deadPort = async (): Promise<number> => (await freePorts(1))[0] ?? 0;
 
 const seen = (req: IncomingMessage, body: string): Seen => ({
   method: req.method ?? '',

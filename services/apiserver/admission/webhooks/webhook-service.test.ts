@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type TlsService } from '../../../client/testing/tls-service.js';
+import { freePorts } from '../../../machinery/testing/free-port.js';
 import { RemoteError } from '../../../client/remote/remote-service.js';
 import { ANONYMOUS, type WebhookUsers } from './credentials.js';
 import { Callers } from './callers.js';
@@ -82,13 +83,7 @@ describe('WebhookService', () => {
     assert.ok(err instanceof RemoteError, String(err));
     return err.message;
   };
-  const closedPort = async (): Promise<number> => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  };
+  const closedPort = async (): Promise<number> => (await freePorts(1))[0] ?? 0;
 
   it('asks a URL, and keeps the connection', async () => {
     const hook = open({ url: `${service.url}/a/b` });

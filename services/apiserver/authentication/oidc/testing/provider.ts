@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { freePorts } from '../../../../machinery/testing/free-port.js';
 import type { KeyPair } from '../../../../client/testing/certificates.js';
 import type { TestKey } from '../../service-accounts/testing/tokens.js';
 
@@ -38,7 +39,8 @@ export class TestProvider {
   }
 
   static async start(pair: KeyPair): Promise<TestProvider> {
-    return new TestProvider(pair, await listening(pair, 0));
+    const [port = 0] = await freePorts(1); // it is needed again when it comes back
+    return new TestProvider(pair, await listening(pair, port));
   }
 
   /** It is gone, and with it the connections. */
