@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import {
+  createSecureServer,
+  type ClientHttp2Session,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+} from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { tcpProxy } from '../../machinery/testing/tcp-proxy.js';
 import { TestAuthority } from '../testing/certificates.js';
 import { Agents, type Connections } from './agents.js';
 import { exchange, type Exchanged } from './exchange.js';
+import { suspect } from './http2-sessions.js';
 
 type Answer = (path: string, body: string) => { readonly status?: number; readonly body: string } | undefined;
 
@@ -177,6 +184,57 @@ describe('requests over HTTP/2', () => {
     } finally {
       await wire.close();
     }
+  });
+
+  describe('that are given up', () => {
+    const PING_MS = 2_000;
+    const kept = async (): Promise<ClientHttp2Session> => {
+      await ask('one');
+      return (await connections.http2.of(new URL(`https://localhost:${port}/`))) ?? assert.fail();
+    };
+    /** Resolves when every earlier ping has its answer. */
+    const answered = (session: ClientHttp2Session): Promise<unknown> =>
+      new Promise((resolve, reject) => session.ping((err) => (err === null ? resolve(true) : reject(err))));
+    beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+    afterEach(() => mock.timers.reset());
+
+    it('leave a session that lives, however many they are, with one ping', async () => {
+      const session = await kept();
+      let pings = 0;
+      sessions[0]?.on('ping', () => pings++);
+      const before = session.listenerCount('close');
+      const gone = new AbortController();
+      answer = (_, body) => (body === 'never' ? undefined : { body });
+      const given = Array.from({ length: 50 }, () => assert.rejects(ask('never', {}, gone.signal), /enough/));
+      await new Promise((resolve) => setImmediate(resolve)); // they are on their way
+      gone.abort(new Error('enough'));
+      assert.equal(session.listenerCount('close'), before + 1);
+      await Promise.all([...given, answered(session)]);
+      mock.timers.tick(10 * PING_MS);
+      assert.equal((await ask('next')).body.toString(), 'next');
+      assert.deepEqual([session.destroyed, sessions.length, pings], [false, 1, 2]); // the other ping is the test's
+      assert.equal(session.listenerCount('close'), before);
+    });
+
+    it('end a session that is dead in time, though it has answered once', async () => {
+      const wire = await tcpProxy(port);
+      ({ port } = wire);
+      try {
+        const session = await kept();
+        suspect(session);
+        await answered(session);
+        wire.pause();
+        suspect(session);
+        mock.timers.tick(PING_MS - 1);
+        suspect(session); // has no say in when it ends
+        assert.equal(session.destroyed, false);
+        mock.timers.tick(1);
+        assert.equal(session.destroyed, true);
+        suspect(session);
+      } finally {
+        await wire.close();
+      }
+    });
   });
 
   it('take no answer that is too long', async () => {

@@ -117,15 +117,20 @@ function closeGently(spoken: Spoken): void {
   if (spoken !== 'http/1.1' && !spoken.destroyed) spoken.close();
 }
 
+/** Sessions that have yet to answer a ping. Node.js allows a session few pings at once, and one says it all. */
+const SUSPECTED = new WeakSet<ClientHttp2Session>();
+
 /** Ends a session on which a request was not answered, unless it shows that it lives. */
 export function suspect(session: ClientHttp2Session): void {
-  if (session.destroyed || session.closed) return;
+  if (session.destroyed || session.closed || SUSPECTED.has(session)) return;
+  SUSPECTED.add(session);
   const timer = setTimeout(() => session.destroy(undefined, constants.NGHTTP2_CANCEL), PING_MS);
-  const alive = (): void => clearTimeout(timer);
-  session.once('close', alive);
-  try {
-    session.ping((err) => (err === null ? alive() : undefined));
-  } catch {
-    session.destroy();
-  }
+  const end = (): void => clearTimeout(timer);
+  session.once('close', end);
+  session.ping((err) => {
+    if (err !== null) return; // it has ended
+    end();
+    session.off('close', end);
+    SUSPECTED.delete(session);
+  });
 }
