@@ -41,6 +41,8 @@ export interface ControllerDeps {
   readonly events: EventRecorder;
   readonly vocabulary: Vocabulary;
   readonly log: Log;
+  /** URL by which the client reaches the server; the first one of several. */
+  readonly server: string;
   /** Certificates by which the client verifies the server, PEM; undefined: what the machine trusts. */
   readonly authorities: string | undefined;
   /** The queue that `reconcile` is fed from; handlers of informers add to it. */

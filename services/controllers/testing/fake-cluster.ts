@@ -76,6 +76,7 @@ export class FakeCluster {
       events: { record: (event) => this.events.push(event) },
       vocabulary: vocabulary(words),
       log: this.#log,
+      server: 'https://server.example:6443',
       authorities: undefined,
       queue: { add: (key) => this.queued.add(key), addAfter: (key) => this.queued.add(key) },
     };
