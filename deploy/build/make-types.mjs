@@ -94,6 +94,63 @@ for (const [module, keys] of modules) {
   );
 }
 
+/** Of the versions of a resource the one that clients should use: the most stable, then the newest, of those in this release. */
+const release = minorOf(JSON.parse(readFileSync(join(types, '../../../package.json'), 'utf8')).version);
+function minorOf(version) {
+  const [major, minor] = version.split('.');
+  return Number(major) * 1000 + Number(minor);
+}
+const isServed = ({ introduced = '1.0', removed, servedByDefault }) =>
+  servedByDefault && minorOf(introduced) <= release && (removed === undefined || minorOf(removed) > release);
+const STABILITY = { undefined: 2, beta: 1, alpha: 0 };
+function rank(version) {
+  const [, major, stability, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  return STABILITY[stability] * 1e6 + Number(major) * 1e3 + Number(minor);
+}
+
+/** `configMaps` for `configmaps` of the kind `ConfigMap`, `apiServices` for those of `APIService`. */
+function memberOf({ resource, kind }) {
+  let common = 0;
+  while (resource[common] !== undefined && kind[common]?.toLowerCase() === resource[common]) common++;
+  const [acronym = ''] = /^[A-Z]+(?=[A-Z][a-z])/.exec(kind) ?? [kind[0]];
+  return acronym.toLowerCase() + kind.slice(acronym.length, common) + resource.slice(common);
+}
+
+const resources = new Map();
+const served = JSON.parse(readFileSync(join(source, '../resources.json'), 'utf8')).filter(isServed);
+for (const entry of served.sort((a, b) => rank(b.version) - rank(a.version))) {
+  const { group, resource } = entry;
+  const isOther = [...resources.values()].some((it) => it.resource === resource && it.group !== group);
+  if ([...resources.values()].some((it) => it.resource === resource && it.group === group)) continue;
+  const name = memberOf(entry);
+  resources.set(isOther ? `${group.split('.')[0]}${name[0].toUpperCase()}${name.slice(1)}` : name, entry);
+}
+const objectOf = ({ group, version, kind }) =>
+  `${aliasOf(moduleOf(`${group === '' ? 'core' : group}/${version}.${kind}`))}.${kind}`;
+const used = new Set([...resources.values()].map((entry) => objectOf(entry).split('.')[0]));
+const sorted = [...resources].sort(([a], [b]) => (a < b ? -1 : 1));
+texts.set(
+  'resources.ts',
+  [
+    ...[...modules.keys()]
+      .filter((module) => used.has(aliasOf(module)))
+      .map((module) => `import type * as ${aliasOf(module)} from './${module}.js';`),
+    '',
+    '/** The objects of each resource, in the version that clients should use. */',
+    'export interface Objects {',
+    ...sorted.map(([name, entry]) => `  ${name}: ${objectOf(entry)};`),
+    '}',
+    '',
+    '/** Those resources, in the words of the platform. */',
+    'export const RESOURCES = {',
+    ...sorted.map(([name, { group, version, resource, kind, namespaced }]) => {
+      return `  ${name}: ${JSON.stringify({ group, version, resource, kind, namespaced })},`;
+    }),
+    '} as const;',
+    '',
+  ].join('\n'),
+);
+
 mkdirSync(target, { recursive: true });
 for (const old of readdirSync(target)) if (!texts.has(old)) rmSync(join(target, old));
 for (const [file, text] of texts) {

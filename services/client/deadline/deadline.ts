@@ -5,6 +5,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Fires the signal with this reason, unless it fired before. */
   fire(reason: unknown): void;
+  /** Forgets the time; the outer signals still hold. */
+  relax(): void;
   /** Forgets the time and the outer signals; to be called when what was bound has ended. */
   end(): void;
 }
@@ -19,6 +21,7 @@ export function deadline(ms: number, outer: AbortSignal, late: () => Error): Dea
   return {
     signal: controller.signal,
     fire: (reason) => controller.abort(reason),
+    relax: () => clearTimeout(timer),
     end: () => {
       clearTimeout(timer);
       forget();

@@ -19,10 +19,10 @@ export function agentFor(trust: ServerTrust, credential: Pick<Credential, 'cert'
 const contextFor = ({ authorities }: ServerTrust, { cert, key }: Pick<Credential, 'cert' | 'key'>): SecureContext =>
   createSecureContext({ ca: authorities, cert, key, minVersion: 'TLSv1.2' });
 
-function agentWith(trust: ServerTrust, secureContext: SecureContext): Agent {
+function agentWith(trust: ServerTrust, secureContext: SecureContext, maxSockets = MAX_SOCKETS): Agent {
   return new Agent({
     keepAlive: true,
-    maxSockets: MAX_SOCKETS,
+    maxSockets,
     maxFreeSockets: MAX_FREE_SOCKETS,
     timeout: IDLE_MS,
     rejectUnauthorized: !trust.insecure,
@@ -37,15 +37,24 @@ export interface Connections {
   readonly http2: Http2Sessions;
 }
 
+export interface AgentsOptions {
+  /** Connections of HTTP/1.1 at once. @default 64 */
+  readonly maxSockets?: number;
+  /** Whether sessions of HTTP/2 are used for long answers, many at once. @default false */
+  readonly forStreams?: boolean;
+}
+
 /**
  * The connections to one service. A changed certificate makes new ones; old ones end with what is under way on them.
  */
 export class Agents {
   readonly #trust: ServerTrust;
+  readonly #o: AgentsOptions;
   #current: (Connections & { readonly version: number }) | undefined;
 
-  constructor(trust: ServerTrust) {
+  constructor(trust: ServerTrust, o: AgentsOptions = {}) {
     this.#trust = trust;
+    this.#o = o;
   }
 
   for(credential: Credential): Connections {
@@ -55,8 +64,8 @@ export class Agents {
     this.retire();
     const secureContext = contextFor(this.#trust, credential);
     const { serverName, insecure } = this.#trust;
-    const http2 = new Http2Sessions({ secureContext, serverName, rejectUnauthorized: !insecure });
-    this.#current = { version, agent: agentWith(this.#trust, secureContext), http2 };
+    const http2 = new Http2Sessions({ secureContext, serverName, rejectUnauthorized: !insecure, ...this.#o });
+    this.#current = { version, agent: agentWith(this.#trust, secureContext, this.#o.maxSockets), http2 };
     return this.#current;
   }
 

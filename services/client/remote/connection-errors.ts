@@ -32,11 +32,11 @@ export const codeOf = (err: unknown): string =>
   err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : '';
 
 /** @param what Begins the message, e.g. `POST https://hook.example/review`. */
-export function connectionError(what: string, err: unknown): RemoteError {
+export function connectionError(what: string, err: unknown, o?: { readonly isUnsent: boolean }): RemoteError {
   const code = codeOf(err);
   const known = CAUSES.get(code);
   const parser: Cause = { why: 'what came is no answer', failure: 'answer' };
   const { why, failure = 'connection' } =
     known ?? (code.startsWith('HPE_') ? parser : { why: 'the connection failed' });
-  return new RemoteError(`${what}: ${why}${code === '' ? '' : ` (${code})`}`, { cause: err, failure });
+  return new RemoteError(`${what}: ${why}${code === '' ? '' : ` (${code})`}`, { cause: err, failure, ...o });
 }

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpStatusHeader } from 'node:http2';
+import { constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import type { Agent } from 'node:https';
 import { request } from 'node:https';
 import type { Readable } from 'node:stream';
@@ -10,7 +10,7 @@ import { RemoteError } from './remote-service.js';
 
 /** One request over https. */
 export interface Exchange {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: URL;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer;
@@ -23,12 +23,25 @@ export interface Exchange {
   readonly what?: string;
   /** Longest time until a new connection stands. @default As long as the request may take. */
   readonly connectMs?: number;
+  /** Whether it may be sent again on a new connection when a kept one ends before the answer. @default true */
+  readonly isRepeatable?: boolean;
 }
 
-export interface Exchanged {
+interface Head {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+}
+
+export interface Exchanged extends Head {
   readonly body: Buffer;
+}
+
+/** An answer that has begun. */
+export interface Opened extends Head {
+  /** Read by the caller, or destroyed. Fails when the signal of the request fires. */
+  readonly stream: Readable;
+  /** Whether all of it came, once the stream has ended: one that is cut may end without an error. */
+  readonly isWhole: () => boolean;
 }
 
 /** A request as errors show it: without the query, which may hold a secret. */
@@ -42,19 +55,56 @@ export const shown = ({ method, url }: Pick<Exchange, 'method' | 'url'>): string
  * @throws {RemoteError} When none came, or a longer one. @throws `signal.reason` if it fires first.
  */
 export async function exchange(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
+  const opened = await openExchange(e, signal);
+  return { status: opened.status, headers: opened.headers, body: await readWhole(e, opened, signal) };
+}
+
+/** The same, of which the caller reads the answer: `maxBytes` does not bind it. */
+export async function openExchange(e: Exchange, signal: AbortSignal): Promise<Opened> {
   try {
     return await attempt(e, signal);
   } catch (err) {
     if (!(err instanceof ClosedMeanwhile)) throw err;
+    if (e.isRepeatable === false) throw err.error;
     return await attempt(e, signal).catch((again: unknown) => {
       throw again instanceof ClosedMeanwhile ? again.error : again;
     });
   }
 }
 
+/** Reads all of an answer, up to `maxBytes`. @throws As `exchange` does. */
+export function readWhole(e: Exchange, { stream, isWhole }: Opened, signal: AbortSignal): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let hasEnded = false;
+  stream.on('data', (piece: Buffer) => {
+    pieces.push(piece);
+    length += piece.length;
+    if (length <= e.maxBytes) return;
+    const why = `the answer is longer than ${e.maxBytes} bytes`;
+    stream.destroy(new RemoteError(`${about(e)}: ${why}`, { failure: 'answer' }));
+  });
+  stream.on('end', () => (hasEnded = true));
+  return new Promise((resolve, reject) => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason is what the caller made it
+    const fail = (err: Error): void => reject(signal.aborted ? signal.reason : asRemoteError(e, err));
+    stream.on('error', fail);
+    stream.on('close', () => {
+      if (hasEnded && isWhole()) resolve(Buffer.concat(pieces));
+      else fail(cut()); // where it has failed already, this comes too late to matter
+    });
+    if (stream.destroyed) fail(stream.errored ?? cut());
+  });
+}
+
+const cut = (): Error => Object.assign(new Error('The stream ended'), { code: 'ECONNRESET' });
+
 const about = (e: Exchange): string => e.what ?? shown(e);
 
-/** The other side had closed the connection when the request was written, so it has not been looked at. */
+const asRemoteError = (e: Exchange, err: Error, o?: { readonly isUnsent: boolean }): RemoteError =>
+  err instanceof RemoteError ? err : connectionError(about(e), err, o);
+
+/** The other side had closed the connection when the request was written, so it has most likely not been looked at. */
 class ClosedMeanwhile extends Error {
   readonly error: RemoteError;
 
@@ -64,10 +114,10 @@ class ClosedMeanwhile extends Error {
   }
 }
 
-async function attempt(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
+async function attempt(e: Exchange, signal: AbortSignal): Promise<Opened> {
   if (e.http2 === undefined) return once(e, signal);
   const connecting = e.http2.of(e.url, e.connectMs).catch((err: unknown) => {
-    throw failed(e, err as Error, false);
+    throw asRemoteError(e, err as Error, { isUnsent: true });
   });
   const session = await unlessAborted(connecting, signal);
   return session === undefined ? once(e, signal) : onSession(e, session, signal);
@@ -76,70 +126,83 @@ async function attempt(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
 /** Sessions that have answered before. */
 const USED = new WeakSet<ClientHttp2Session>();
 
-function onSession(e: Exchange, session: ClientHttp2Session, signal: AbortSignal): Promise<Exchanged> {
+function onSession(e: Exchange, session: ClientHttp2Session, signal: AbortSignal): Promise<Opened> {
   signal.throwIfAborted();
-  const { host, ...headers } = e.headers;
-  const { method, url, body } = e;
   return new Promise((resolve, reject) => {
     let stream: ClientHttp2Stream;
     try {
-      stream = session.request({
-        ...headers,
-        ':method': method,
-        ':path': `${url.pathname}${url.search}`,
-        ':authority': typeof host === 'string' ? host : url.host,
-        ...(body === undefined ? {} : { 'content-length': body.length }),
-      });
+      stream = session.request(headersOf(e), { endStream: e.body === undefined });
     } catch (err) {
-      reject(failed(e, err as Error, true)); // it has ended since
+      reject(new ClosedMeanwhile(asRemoteError(e, err as Error, { isUnsent: true }))); // it has ended since
       return;
     }
     // As with sockets: only what was kept may have been closed by the other side.
     const wasUsed = USED.has(session);
-    let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
     let isAnswered = false;
     const leave = (): void => {
       if (!isAnswered) suspect(session);
       stream.close(constants.NGHTTP2_CANCEL);
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason is what the caller made it
       reject(signal.reason);
+      stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);
     };
     signal.addEventListener('abort', leave, { once: true });
-    let whole: Buffer | undefined;
+    // Once it is answered, these come too late to matter here.
+    const fail = (err: Error): void => {
+      const isUnsent = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+      const error = asRemoteError(e, err, { isUnsent });
+      reject(wasUsed || isUnsent ? new ClosedMeanwhile(error) : error);
+    };
+    stream.on('error', fail);
     stream.on('close', () => {
       signal.removeEventListener('abort', leave);
-      const isWhole = isAnswered && stream.rstCode === constants.NGHTTP2_NO_ERROR;
-      if (whole !== undefined && isWhole) resolve({ status: answer[':status'] ?? 0, headers: answer, body: whole });
-      // Where it has failed already, this comes too late to matter.
-      reject(failed(e, Object.assign(new Error('The stream ended'), { code: 'ECONNRESET' }), wasUsed && !isAnswered));
+      fail(cut());
     });
-    stream.on('error', (err: Error) => reject(failed(e, err, wasUsed && !isAnswered)));
-    stream.on('response', (head) => {
+    stream.on('response', (headers) => {
       isAnswered = true;
       USED.add(session);
-      answer = head;
+      const isWhole = (): boolean => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      resolve({ status: headers[':status'] ?? 0, headers, stream, isWhole });
     });
-    collect(e, stream, (body) => (whole = body));
-    stream.end(body);
+    if (e.body !== undefined) stream.end(e.body);
   });
 }
 
-function once(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
+function headersOf({ method, url, headers: { host, ...headers }, body }: Exchange): OutgoingHttpHeaders {
+  return {
+    ...headers,
+    ':method': method,
+    ':path': `${url.pathname}${url.search}`,
+    ':authority': typeof host === 'string' ? host : url.host,
+    ...(body === undefined ? {} : { 'content-length': body.length }),
+  };
+}
+
+function once(e: Exchange, signal: AbortSignal): Promise<Opened> {
   signal.throwIfAborted();
   const { method, agent } = e;
   const headers = e.body === undefined ? e.headers : { ...e.headers, 'content-length': e.body.length };
   return new Promise((resolve, reject) => {
-    const req = request(e.url, { method, headers, agent, signal });
-    let isAnswered = false;
-    req.on('error', (err) => {
-      const isStale = req.reusedSocket && !isAnswered && STALE.has(codeOf(err));
+    const req = request(e.url, { method, headers, agent });
+    let isConnected = false;
+    const leave = (): void => {
+      req.destroy();
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason is what the caller made it
-      reject(signal.aborted ? signal.reason : failed(e, err, isStale));
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    req.on('close', () => signal.removeEventListener('abort', leave));
+    req.on('socket', (socket) => {
+      isConnected = !socket.connecting;
+      socket.once('secureConnect', () => (isConnected = true));
+    });
+    req.on('error', (err) => {
+      const error = asRemoteError(e, err, { isUnsent: !isConnected });
+      reject(req.reusedSocket && STALE.has(codeOf(err)) ? new ClosedMeanwhile(error) : error);
     });
     req.on('response', (res) => {
-      isAnswered = true;
-      res.on('error', (err) => req.emit('error', err));
-      collect(e, res, (body) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body }));
+      res.on('error', () => undefined); // for who reads it; it may come before
+      resolve({ status: res.statusCode ?? 0, headers: res.headers, stream: res, isWhole: () => res.complete });
     });
     if (e.connectMs !== undefined) limitConnecting(e, req, e.connectMs);
     req.end(e.body);
@@ -149,7 +212,8 @@ function once(e: Exchange, signal: AbortSignal): Promise<Exchanged> {
 function limitConnecting(e: Exchange, req: ClientRequest, ms: number): void {
   req.once('socket', (socket) => {
     if (!socket.connecting) return;
-    const late = (): unknown => req.destroy(new RemoteError(`${about(e)}: no connection within ${ms} ms`));
+    const late = (): unknown =>
+      req.destroy(new RemoteError(`${about(e)}: no connection within ${ms} ms`, { isUnsent: true }));
     const timer = setTimeout(late, ms);
     for (const end of ['secureConnect', 'close'] as const) socket.once(end, () => clearTimeout(timer));
   });
@@ -157,23 +221,3 @@ function limitConnecting(e: Exchange, req: ClientRequest, ms: number): void {
 
 /** How a connection ends that the other side closes just when a request is written. */
 const STALE = new Set(['ECONNRESET', 'EPIPE']);
-
-function failed(e: Exchange, err: Error, isStale: boolean): Error {
-  if (err instanceof RemoteError) return err;
-  const error = connectionError(about(e), err);
-  return isStale ? new ClosedMeanwhile(error) : error;
-}
-
-/** Whatever ends it early ends as an error of the request, which rejects. */
-function collect(e: Exchange, answer: Readable, done: (body: Buffer) => void): void {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  answer.on('data', (piece: Buffer) => {
-    pieces.push(piece);
-    length += piece.length;
-    if (length <= e.maxBytes) return;
-    const why = `the answer is longer than ${e.maxBytes} bytes`;
-    answer.destroy(new RemoteError(`${about(e)}: ${why}`, { failure: 'answer' }));
-  });
-  answer.on('end', () => done(Buffer.concat(pieces)));
-}

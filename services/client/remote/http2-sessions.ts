@@ -18,7 +18,20 @@ export interface Http2SessionsOptions {
   /** Name that the certificate has to have. @default The host. */
   readonly serverName: string | undefined;
   readonly rejectUnauthorized: boolean;
+  /**
+   * Whether answers are long and many at once: what waits to be read of one must not hold up the others, and sessions that
+   * are silent show that they live. @default false
+   */
+  readonly forStreams?: boolean;
 }
+
+/** Bytes of one answer, and of all on a session, that may come before they are read; megabytes that Node may hold. */
+const STREAM_WINDOW = 1024 * 1024;
+const SESSION_WINDOW = 1024 * 1024 * 1024;
+const SESSION_MEMORY_MB = 1024;
+/** A session with streams is asked so often whether it lives. */
+const ALIVE_EVERY_MS = 20_000;
+const ALIVE_WITHIN_MS = 15_000;
 
 /** A kept session, or that the server speaks HTTP/1.1 alone. */
 type Spoken = ClientHttp2Session | 'http/1.1';
@@ -99,7 +112,13 @@ export class Http2Sessions {
   }
 
   #session(origin: string, socket: TLSSocket, forget: () => unknown): ClientHttp2Session {
-    const session = connectHttp2(origin, { createConnection: () => socket });
+    const session = connectHttp2(origin, {
+      createConnection: () => socket,
+      ...(this.#o.forStreams === true
+        ? { settings: { initialWindowSize: STREAM_WINDOW, enablePush: false }, maxSessionMemory: SESSION_MEMORY_MB }
+        : {}),
+    });
+    if (this.#o.forStreams === true) keepForStreams(session);
     this.#open.add(session);
     session.on('error', forget); // requests on it fail by themselves
     session.on('goaway', forget);
@@ -107,10 +126,19 @@ export class Http2Sessions {
       forget();
       this.#open.delete(session);
     });
-    session.setTimeout(IDLE_MS, () => session.close());
+    session.setTimeout(IDLE_MS, () => {
+      forget(); // what is under way may take long
+      session.close();
+    });
     if (this.#isRetired) session.close();
     return session;
   }
+}
+
+function keepForStreams(session: ClientHttp2Session): void {
+  session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW));
+  const timer = setInterval(() => suspect(session, ALIVE_WITHIN_MS), ALIVE_EVERY_MS).unref();
+  session.once('close', () => clearInterval(timer));
 }
 
 function closeGently(spoken: Spoken): void {
@@ -120,11 +148,11 @@ function closeGently(spoken: Spoken): void {
 /** Sessions that have yet to answer a ping. Node.js allows a session few pings at once, and one says it all. */
 const SUSPECTED = new WeakSet<ClientHttp2Session>();
 
-/** Ends a session on which a request was not answered, unless it shows that it lives. */
-export function suspect(session: ClientHttp2Session): void {
+/** Ends a session on which a request was not answered, unless it shows within `ms` that it lives. */
+export function suspect(session: ClientHttp2Session, ms = PING_MS): void {
   if (session.destroyed || session.closed || SUSPECTED.has(session)) return;
   SUSPECTED.add(session);
-  const timer = setTimeout(() => session.destroy(undefined, constants.NGHTTP2_CANCEL), PING_MS);
+  const timer = setTimeout(() => session.destroy(undefined, constants.NGHTTP2_CANCEL), ms);
   const end = (): void => clearTimeout(timer);
   session.once('close', end);
   session.ping((err) => {

@@ -26,15 +26,19 @@ export type RemoteFailure = 'connection' | 'untrusted' | 'timeout' | 'answer' | 
 
 export interface RemoteErrorOptions extends ErrorOptions {
   readonly failure?: RemoteFailure;
+  readonly isUnsent?: boolean;
 }
 
 /** No usable answer. Its message names the service's URL and what went wrong, and no credential. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError';
   readonly failure: RemoteFailure;
+  /** Whether the request is known not to have reached the service: it may be sent again, whatever it asks for. */
+  readonly isUnsent: boolean;
 
   constructor(message: string, o: RemoteErrorOptions = {}) {
     super(message, o.cause === undefined ? undefined : { cause: o.cause });
     this.failure = o.failure ?? 'connection';
+    this.isUnsent = o.isUnsent ?? false;
   }
 }

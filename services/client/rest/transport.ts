@@ -1,0 +1,215 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { backoffMs } from '../../machinery/loop/backoff.js';
+import { rest } from '../../machinery/loop/repeat.js';
+import type { Credential, Credentials } from '../credentials/credential.js';
+import { CredentialError } from '../credentials/credential.js';
+import { deadline, firstOf, unlessAborted, type Deadline } from '../deadline/deadline.js';
+import type { ServerTrust } from '../kubeconfig/connection.js';
+import { ClientConfigError } from '../kubeconfig/member.js';
+import { RateLimit } from '../queue/rate-limit.js';
+import { Agents } from '../remote/agents.js';
+import { retryAfterMs } from '../remote/answer.js';
+import { exchange, openExchange, readWhole, type Exchange, type Exchanged, type Opened } from '../remote/exchange.js';
+import { RemoteError } from '../remote/remote-service.js';
+import { Servers } from './servers.js';
+
+export interface TransportOptions {
+  /** https addresses of the same server, in the order of preference. */
+  readonly servers: readonly URL[];
+  readonly trust: ServerTrust;
+  /** Closed with the client. */
+  readonly credentials: Credentials;
+  /** Headers by which another user is impersonated. */
+  readonly impersonation?: Readonly<Record<string, string | readonly string[]>>;
+  readonly userAgent: string;
+  /** Requests a second, on average. Infinity: as many as there are. @default 50 */
+  readonly qps?: number;
+  /** Requests at once. @default 100 */
+  readonly burst?: number;
+  /** Longest time of a request with its repetitions, and of the beginning of a watch. @default 60 000 */
+  readonly timeoutMs?: number;
+}
+
+/** A request, to whichever address. */
+export interface ApiRequest {
+  readonly method: Exchange['method'];
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+const QPS = 50;
+const BURST = 100;
+const TIMEOUT_MS = 60_000;
+const CONNECT_MS = 10_000;
+/** A page has 500 objects of 3 MB at most; none comes near. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** HTTP/1.1 needs a connection for each watch. */
+const MAX_SOCKETS = 1_024;
+/** Most times that a request is repeated because the server said so. */
+const MOST_RETRIES = 10;
+/** Most times that it is sent where no connection stands, for each address. */
+const TRIES = 2;
+const PAUSE = { leastMs: 50, mostMs: 1_000 };
+const UNAUTHORIZED = 401;
+
+/** Answers after which a request is sent again when they say when. Other errors may have come after the work was done. */
+const NOT_DONE = new Set([429, 503]);
+
+/** Requests to a server that may have several addresses: with credentials, at a rate, again when that is safe. */
+export class Transport {
+  readonly #o: TransportOptions;
+  readonly #agents: Agents;
+  readonly #servers: Servers;
+  readonly #rate: RateLimit;
+  readonly #closed = new AbortController();
+
+  constructor(o: TransportOptions) {
+    const wrong = o.servers.find(({ protocol }) => protocol !== 'https:');
+    if (wrong !== undefined) throw new Error(`The address of the server must be an https URL, not ${wrong.origin}`);
+    this.#o = o;
+    this.#agents = new Agents(o.trust, { maxSockets: MAX_SOCKETS, forStreams: true });
+    this.#servers = new Servers(o.servers);
+    this.#rate = new RateLimit(o.qps ?? QPS, o.burst ?? BURST);
+  }
+
+  /** The whole answer, whatever it is. @throws {RemoteError} @throws `signal.reason` */
+  async send(request: ApiRequest, signal: AbortSignal): Promise<Exchanged> {
+    const limit = this.#limit(request, signal);
+    const whole = async (e: Exchange): Promise<Exchanged> => exchange(e, limit.signal);
+    try {
+      return await this.#repeat(request, whole, limit.signal);
+    } finally {
+      limit.end();
+    }
+  }
+
+  /**
+   * An answer that goes on until `signal` fires or the client is closed; all of it when it says that it is an error.
+   *
+   * @returns `end` is called when it has been read.
+   */
+  async open(request: ApiRequest, signal: AbortSignal): Promise<{ answer: Exchanged | Opened; end: () => void }> {
+    const limit = this.#limit(request, signal);
+    const begin = async (e: Exchange): Promise<Exchanged | Opened> => {
+      const opened = await openExchange(e, limit.signal);
+      if (opened.status < 400) return opened;
+      return { ...opened, body: await readWhole(e, opened, limit.signal) };
+    };
+    try {
+      const answer = await this.#repeat(request, begin, limit.signal);
+      limit.relax();
+      return { answer, end: () => limit.end() };
+    } catch (err) {
+      limit.end();
+      throw err;
+    }
+  }
+
+  close(): void {
+    this.#closed.abort(new RemoteError('The client is closed'));
+    this.#o.credentials.close();
+    this.#agents.close();
+  }
+
+  get #timeoutMs(): number {
+    return this.#o.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  #limit(request: ApiRequest, signal: AbortSignal): Deadline {
+    const ms = this.#timeoutMs;
+    const outer = firstOf(signal, this.#closed.signal);
+    const why = `${request.method} ${pathOf(request)}: no answer within ${ms} ms`;
+    const limit = deadline(ms, outer.signal, () => new RemoteError(why, { failure: 'timeout' }));
+    const end = (): void => {
+      limit.end();
+      outer.end();
+    };
+    return { ...limit, end };
+  }
+
+  /** Sends a request until it is answered with something else than "not now", or must not be sent again. */
+  async #repeat<T extends Head>(request: ApiRequest, ask: Ask<T>, signal: AbortSignal): Promise<T> {
+    await this.#rate.take(signal);
+    const until = performance.now() + this.#timeoutMs;
+    let retries = 0;
+    let failures = 0;
+    for (;;) {
+      const server = this.#servers.current;
+      let pauseMs: number | undefined;
+      try {
+        const answer = await this.#authenticated(request, server, ask, signal);
+        this.#servers.answered(server);
+        pauseMs = repeatAfterMs(request, answer);
+        const isLast = pauseMs === undefined || retries++ >= MOST_RETRIES || performance.now() + pauseMs > until;
+        if (isLast) return answer;
+      } catch (err) {
+        if (!(err instanceof RemoteError) || !isOfServer(err)) throw err;
+        this.#servers.failed(server);
+        if (signal.aborted || !mayRepeat(request, err) || ++failures >= TRIES * this.#servers.count) throw err;
+        if (this.#servers.current === server) pauseMs = backoffMs(failures, PAUSE);
+      }
+      await rest(pauseMs ?? 0, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** A second time with another credential, when the first one is not known to the server. */
+  async #authenticated<T extends Head>(request: ApiRequest, server: URL, ask: Ask<T>, signal: AbortSignal): Promise<T> {
+    const first = await this.#credential(signal);
+    const answer = await ask(this.#exchange(request, server, first));
+    if (answer.status !== UNAUTHORIZED || !this.#o.credentials.refused(first)) return answer;
+    return await ask(this.#exchange(request, server, await this.#credential(signal)));
+  }
+
+  async #credential(signal: AbortSignal): Promise<Credential> {
+    try {
+      return await unlessAborted(this.#o.credentials.current(signal), signal);
+    } catch (err) {
+      const isOurs = err instanceof CredentialError || err instanceof ClientConfigError;
+      throw isOurs ? new RemoteError(err.message, { failure: 'credentials', cause: err }) : err;
+    }
+  }
+
+  #exchange({ method, path, headers, body }: ApiRequest, server: URL, credential: Credential): Exchange {
+    return {
+      method,
+      url: urlOf(server, path),
+      headers: {
+        'user-agent': this.#o.userAgent,
+        ...(this.#o.impersonation as OutgoingHttpHeaders | undefined),
+        ...headers,
+        ...credential.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      ...this.#agents.for(credential),
+      maxBytes: MAX_ANSWER_BYTES,
+      connectMs: CONNECT_MS,
+      isRepeatable: method === 'GET',
+    };
+  }
+}
+
+type Head = Pick<Exchanged, 'status' | 'headers'>;
+type Ask<T> = (e: Exchange) => Promise<T>;
+
+const pathOf = ({ path }: ApiRequest): string => path.split('?', 1)[0] ?? '';
+
+/** An address may have a path of its own, under which the server is. */
+function urlOf(server: URL, path: string): URL {
+  const base = server.pathname.endsWith('/') ? server.pathname.slice(0, -1) : server.pathname;
+  return new URL(`${server.origin}${base}${path}`);
+}
+
+/** Whether it says something about the server that was asked. */
+const isOfServer = ({ failure }: RemoteError): boolean => ['connection', 'untrusted', 'timeout'].includes(failure);
+
+/** A write whose answer was lost may have been done. */
+const mayRepeat = ({ method }: ApiRequest, { isUnsent }: RemoteError): boolean => isUnsent || method === 'GET';
+
+/** @returns undefined: it is an answer. */
+function repeatAfterMs({ method }: ApiRequest, { status, headers }: Head): number | undefined {
+  const isAsked = NOT_DONE.has(status) || (status >= 500 && method === 'GET');
+  return isAsked ? retryAfterMs(headers['retry-after'], Date.now()) : undefined;
+}
