@@ -108,9 +108,16 @@ export const WORDS = {
     /** Of the labels of namespaces that name a standard, and of audit annotations. */
     prefix: 'pod-security.platform.io/',
     configurationGroup: 'pod-security.admission.config.platform.io',
+  },
+  /** Annotations with profiles: of a pod, of its containers (beginnings, the name follows), of policies. */
+  profiles: {
     appArmor: 'container.apparmor.security.beta.platform.io/',
     seccompOfPod: 'seccomp.security.alpha.platform.io/pod',
     seccompOfContainer: 'container.seccomp.security.alpha.platform.io/',
+    allowedSeccomp: 'seccomp.security.alpha.platform.io/allowedProfileNames',
+    allowedAppArmor: 'apparmor.security.beta.platform.io/allowedProfileNames',
+    defaultSeccomp: 'seccomp.security.alpha.platform.io/defaultProfileName',
+    defaultAppArmor: 'apparmor.security.beta.platform.io/defaultProfileName',
   },
   taints: {
     notReady: 'node.platform.io/not-ready',
@@ -135,8 +142,7 @@ export const WORDS = {
     serviceAccountUid: 'platform.io/service-account.uid',
     enforceMountableSecrets: 'platform.io/enforce-mountable-secrets',
     mirrorPod: 'platform.io/config.mirror',
-    seccompPod: 'seccomp.security.alpha.platform.io/pod',
-    seccompContainerPrefix: 'container.seccomp.security.alpha.platform.io/',
+    volumeProvisionedBy: 'pv.platform.io/provisioned-by',
     defaultStorageClass: 'storageclass.platform.io/is-default-class',
     betaDefaultStorageClass: 'storageclass.beta.platform.io/is-default-class',
     betaStorageClass: 'volume.beta.platform.io/storage-class',

@@ -17,14 +17,14 @@ function gracePeriod(pod: ApiObject, { gracePeriodSeconds }: DeleteOptions): num
   return gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-export const pods = ({ annotations }: Vocabulary): Partial<Strategy> => ({
+export const pods = ({ profiles }: Vocabulary): Partial<Strategy> => ({
   decidesAccess: true, // tokens are bound to them
   returnsDeleted: true,
   statusLeaves: [['ownerReferences']],
   normalise: settlePodIps,
   prepareForCreate: (pod) => {
     pod['status'] = { phase: 'Pending', qosClass: qualityOfService(pod) };
-    alignSeccomp(pod, annotations);
+    alignSeccomp(pod, profiles);
   },
   gracePeriod,
 });

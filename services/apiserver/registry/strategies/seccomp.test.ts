@@ -58,7 +58,7 @@ describe('alignSeccomp()', () => {
   ];
   for (const [what, before, after] of rows) {
     it(what, () => {
-      alignSeccomp(before, { seccompPod: POD, seccompContainerPrefix: OF });
+      alignSeccomp(before, { seccompOfPod: POD, seccompOfContainer: OF });
       assert.deepEqual(before, after);
     });
   }

@@ -19,9 +19,9 @@ interface Holder {
 export function alignSeccomp(pod: ApiObject, names: SeccompAnnotations): void {
   const spec = (pod['spec'] ?? {}) as PodSpec & Holder;
   if (spec.os?.name === 'windows') return;
-  align(pod, names.seccompPod, spec);
+  align(pod, names.seccompOfPod, spec);
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
-    align(pod, names.seccompContainerPrefix + (container.name ?? ''), container);
+    align(pod, names.seccompOfContainer + (container.name ?? ''), container);
   }
 }
 

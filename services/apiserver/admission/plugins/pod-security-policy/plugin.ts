@@ -10,7 +10,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.js';
 import { refused } from '../../refusal.js';
 import { assign } from './assign.js';
 import { problemsOf } from './checks.js';
-import { assignProfiles, profileProblems, profileWords, type ProfileWords } from './profiles.js';
+import { assignProfiles, profileProblems, type ProfileWords } from './profiles.js';
 
 export interface PodSecurityPolicyDeps {
   readonly vocabulary: Vocabulary;
@@ -42,7 +42,7 @@ export function podSecurityPolicy(d: PodSecurityPolicyDeps): AdmissionPlugin {
   });
   const shared: Shared = {
     ...d,
-    words: profileWords(d.vocabulary),
+    words: d.vocabulary.profiles,
     policies: d.objects.derivedFromAll(POLICIES, (all) => all.map(read)),
     annotation: d.vocabulary.annotations.podSecurityPolicy,
   };

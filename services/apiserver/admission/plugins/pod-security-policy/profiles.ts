@@ -5,23 +5,7 @@ import { containersOf, specOf } from '../../pods/pod.js';
 type Annotations = Readonly<Record<string, string>>;
 
 /** Profiles of seccomp and AppArmor are annotations of policies and of pods. */
-export interface ProfileWords {
-  readonly seccompOfPod: string;
-  readonly seccompOfContainer: string;
-  readonly appArmor: string;
-  readonly allowedSeccomp: string;
-  readonly allowedAppArmor: string;
-  readonly defaultSeccomp: string;
-  readonly defaultAppArmor: string;
-}
-
-export const profileWords = ({ podSecurity, translate }: Vocabulary): ProfileWords => ({
-  ...podSecurity,
-  allowedSeccomp: translate('seccomp.security.alpha.platform.io/allowedProfileNames'),
-  allowedAppArmor: translate('apparmor.security.beta.platform.io/allowedProfileNames'),
-  defaultSeccomp: translate('seccomp.security.alpha.platform.io/defaultProfileName'),
-  defaultAppArmor: translate('apparmor.security.beta.platform.io/defaultProfileName'),
-});
+export type ProfileWords = Vocabulary['profiles'];
 
 const namesIn = (annotations: Annotations, key: string): readonly string[] | undefined => annotations[key]?.split(',');
 

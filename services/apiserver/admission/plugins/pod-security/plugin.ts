@@ -34,11 +34,11 @@ interface Security {
  * Workloads that make pods are warned about, and so is a namespace whose pods would not be made again.
  */
 export function podSecurity(d: PodSecurityDeps): AdmissionPlugin {
-  const { podSecurity: names } = d.vocabulary;
+  const { podSecurity: names, profiles: words } = d.vocabulary;
   const configuration = configured(d.configuration.get('PodSecurity'), names.configurationGroup);
   const s: Security = {
     prefix: names.prefix,
-    words: names,
+    words,
     configuration,
     objects: d.objects,
     policyOf: ({ metadata }) => policyOf(metadata.labels ?? {}, names.prefix, configuration.defaults),

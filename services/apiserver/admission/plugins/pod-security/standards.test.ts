@@ -3,7 +3,7 @@ import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { shownViolations, violations, type Level } from './standards.js';
 import type { CheckedPod } from './words.js';
 
-const words = vocabulary('platform').podSecurity;
+const words = vocabulary('platform').profiles;
 const HARDENED = {
   allowPrivilegeEscalation: false,
   runAsNonRoot: true,

@@ -18,9 +18,9 @@ const CLOUD_VOLUMES = [
  */
 export const persistentVolumeLabel = ({ vocabulary }: { readonly vocabulary: Vocabulary }): AdmissionPlugin => {
   const { region, zone } = vocabulary.labels;
-  const provisionedBy = vocabulary.translate('pv.platform.io/provisioned-by');
+  const { volumeProvisionedBy } = vocabulary.annotations;
   const isLabelled = ({ metadata: { labels = {}, annotations = {} } }: ApiObject): boolean =>
-    annotations[provisionedBy] !== undefined && labels[region] !== undefined && labels[zone] !== undefined;
+    annotations[volumeProvisionedBy] !== undefined && labels[region] !== undefined && labels[zone] !== undefined;
   return {
     operations: ['CREATE'],
     resources: ['persistentvolumes'],

@@ -192,8 +192,8 @@ function checkEphemeral(next: Pod, old: Pod, problems: Problems): void {
   }
 }
 
-export const pods = ({ annotations }: Vocabulary): KindValidation<core.Pod> => {
-  const checkSeccomp = seccompCheck(annotations);
+export const pods = ({ profiles }: Vocabulary): KindValidation<core.Pod> => {
+  const checkSeccomp = seccompCheck(profiles);
   return {
     create: (pod, problems) => {
       checkNoEphemeral(pod, problems);

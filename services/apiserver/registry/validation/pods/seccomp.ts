@@ -5,9 +5,9 @@ import type { Problems } from '../types.js';
 
 /** Names of the annotations that said what `seccompProfile` says today. */
 export interface SeccompAnnotations {
-  readonly seccompPod: string;
+  readonly seccompOfPod: string;
   /** What the names for containers begin with. */
-  readonly seccompContainerPrefix: string;
+  readonly seccompOfContainer: string;
 }
 
 export const LOCALHOST = 'localhost/';
@@ -22,11 +22,11 @@ export function profileOf(annotation: string): SeccompProfile | undefined {
 
 /** What the annotations of a new pod say of seccomp: each is a profile, and the one that the pod and its containers name. */
 export const seccompCheck =
-  ({ seccompPod, seccompContainerPrefix }: SeccompAnnotations) =>
+  ({ seccompOfPod, seccompOfContainer }: SeccompAnnotations) =>
   (pod: ApiObject & Pod, problems: Problems): void => {
     const { annotations = {} } = pod.metadata;
     const said = Object.entries(annotations).filter(
-      ([name]) => name === seccompPod || name.startsWith(seccompContainerPrefix),
+      ([name]) => name === seccompOfPod || name.startsWith(seccompOfContainer),
     );
     if (said.length === 0) return;
     const at = At.root(problems, 'metadata').child('annotations');
@@ -43,9 +43,9 @@ export const seccompCheck =
       if (meant.type !== profile.type) profileAt.forbidden('type', MISMATCH);
       else if (meant.localhostProfile !== profile.localhostProfile) profileAt.forbidden('localhostProfile', MISMATCH);
     };
-    match(seccompPod, specAt, spec.securityContext?.seccompProfile);
+    match(seccompOfPod, specAt, spec.securityContext?.seccompProfile);
     const ofContainer = ({ name = '', securityContext }: Container, containerAt: At): void =>
-      match(seccompContainerPrefix + name, containerAt, securityContext?.seccompProfile);
+      match(seccompOfContainer + name, containerAt, securityContext?.seccompProfile);
     for (const list of LISTS) each(specAt, list, spec[list], ofContainer);
   };
 
