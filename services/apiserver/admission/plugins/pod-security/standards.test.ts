@@ -29,37 +29,40 @@ const found = (
 };
 
 const withContext = (securityContext: object): object => ({ securityContext });
-const only = (...containers: readonly object[]): object => ({ containers });
+const having = (...containers: readonly object[]): object => ({ containers });
 const ports = (...hostPorts: readonly number[]): object => ({ ports: hostPorts.map((hostPort) => ({ hostPort })) });
 const seccomp = (type: string | undefined): object => ({ seccompProfile: type === undefined ? undefined : { type } });
 
 describe('baseline', () => {
   for (const [spec, expected] of [
-    [only(container()), ''],
+    [having(container()), ''],
     [{ hostNetwork: true }, 'host namespaces (hostNetwork=true)'],
     [
       { hostNetwork: true, hostPID: true, hostIPC: true },
       'host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)',
     ],
     [{ hostNetwork: false }, ''],
-    [only(container({ privileged: true })), 'privileged (container "c" must not set securityContext.privileged=true)'],
+    [
+      having(container({ privileged: true })),
+      'privileged (container "c" must not set securityContext.privileged=true)',
+    ],
     [
       {
         initContainers: [container({ privileged: true }, {}, 'i')],
-        ...only(container({ privileged: true })),
+        ...having(container({ privileged: true })),
         ephemeralContainers: [container({ privileged: true }, {}, 'e')],
       },
       'privileged (containers "i", "c", "e" must not set securityContext.privileged=true)',
     ],
     [
-      only(
+      having(
         container({ capabilities: { add: ['NET_ADMIN', 'CHOWN', 'SYS_TIME'] } }),
         container({ capabilities: { add: ['SYS_TIME', 'AAA'] } }, {}, 'd'),
       ),
       'non-default capabilities (containers "c", "d" must not include "AAA", "NET_ADMIN", "SYS_TIME" in securityContext.capabilities.add)',
     ],
     [
-      only(
+      having(
         container({
           capabilities: {
             add: [
@@ -93,19 +96,19 @@ describe('baseline', () => {
       'hostPath volumes (volumes "v", "w")',
     ],
     [{ volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'hostPath volumes (volume "v")'],
-    [only(container({}, ports(80))), 'hostPort (container "c" uses hostPort 80)'],
+    [having(container({}, ports(80))), 'hostPort (container "c" uses hostPort 80)'],
     [
-      only(container({}, ports(80, 9)), container({}, ports(80), 'd'), container({}, ports(0), 'e')),
+      having(container({}, ports(80, 9)), container({}, ports(80), 'd'), container({}, ports(0), 'e')),
       'hostPort (containers "c", "d" use hostPorts 80, 9)',
     ],
     [
-      only(container({ procMount: 'Unmasked' }), container({ procMount: 'Default' }, {}, 'd')),
+      having(container({ procMount: 'Unmasked' }), container({ procMount: 'Default' }, {}, 'd')),
       'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
     ],
     [
       {
         ...withContext({ seLinuxOptions: { type: 'bad', user: 'u' } }),
-        ...only(container({ seLinuxOptions: { type: 'bad2', role: 'r' } })),
+        ...having(container({ seLinuxOptions: { type: 'bad2', role: 'r' } })),
       },
       'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: types "bad", "bad2"; user may not be set; role may not be set)',
     ],
@@ -114,13 +117,13 @@ describe('baseline', () => {
       'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "bad")',
     ],
     [
-      only(container({ seLinuxOptions: { user: 'u' } })),
+      having(container({ seLinuxOptions: { user: 'u' } })),
       'seLinuxOptions (container "c" set forbidden securityContext.seLinuxOptions: user may not be set)',
     ],
     [
       {
         ...withContext({ seLinuxOptions: { type: 'container_t' } }),
-        ...only(
+        ...having(
           container({ seLinuxOptions: { type: 'container_kvm_t', level: 'l' } }),
           container({ seLinuxOptions: { type: 'container_init_t' } }),
         ),
@@ -132,11 +135,11 @@ describe('baseline', () => {
       'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
     [
-      only(container(seccomp('Unconfined')), container(seccomp('Unconfined'), {}, 'd')),
+      having(container(seccomp('Unconfined')), container(seccomp('Unconfined'), {}, 'd')),
       'seccompProfile (containers "c", "d" must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
     [
-      { ...withContext(seccomp('Unconfined')), ...only(container(seccomp('Unconfined'))) },
+      { ...withContext(seccomp('Unconfined')), ...having(container(seccomp('Unconfined'))) },
       'seccompProfile (pod and container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
     [withContext(seccomp('Localhost')), ''],
@@ -158,16 +161,16 @@ describe('baseline', () => {
       {
         hostNetwork: true,
         ...withContext({ windowsOptions: { hostProcess: true } }),
-        ...only(container({ windowsOptions: { hostProcess: true } })),
+        ...having(container({ windowsOptions: { hostProcess: true } })),
       },
       'host namespaces (hostNetwork=true), hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
     ],
-    [{ ...withContext({ runAsUser: 0, runAsNonRoot: false }), ...only(container({ runAsUser: 0 })) }, ''],
+    [{ ...withContext({ runAsUser: 0, runAsNonRoot: false }), ...having(container({ runAsUser: 0 })) }, ''],
     [
       {
         hostNetwork: true,
         volumes: [{ name: 'v', hostPath: {} }],
-        ...only(container({ privileged: true, capabilities: { add: ['SYS_ADMIN'] } })),
+        ...having(container({ privileged: true, capabilities: { add: ['SYS_ADMIN'] } })),
       },
       'non-default capabilities (container "c" must not include "SYS_ADMIN" in securityContext.capabilities.add), host namespaces (hostNetwork=true), hostPath volumes (volume "v"), privileged (container "c" must not set securityContext.privileged=true)',
     ],
@@ -190,7 +193,7 @@ describe('baseline', () => {
   it('knows profiles as annotations before release 1.19', () => {
     const pod = 'seccomp.security.alpha.platform.io/pod';
     const ofC = 'container.seccomp.security.alpha.platform.io/c';
-    const unconfined = { ...withContext(seccomp('Unconfined')), ...only(container(seccomp('Unconfined'))) };
+    const unconfined = { ...withContext(seccomp('Unconfined')), ...having(container(seccomp('Unconfined'))) };
     assert.equal(
       found('baseline', 18, unconfined),
       `seccompProfile (forbidden annotations ${ofC}="unconfined", ${pod}="unconfined")`,
@@ -209,27 +212,30 @@ describe('restricted', () => {
   for (const [spec, expected] of [
     [{}, ''],
     [
-      only(container()),
+      having(container()),
       `allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" ${SECCOMP})`,
     ],
     [
       {
         ...withContext({ runAsNonRoot: true, ...seccomp('Localhost') }),
-        ...only(container({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })),
+        ...having(container({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })),
       },
       '',
     ],
     [
-      only(hard({ allowPrivilegeEscalation: true }), hard({ allowPrivilegeEscalation: undefined }, 'd')),
+      having(hard({ allowPrivilegeEscalation: true }), hard({ allowPrivilegeEscalation: undefined }, 'd')),
       'allowPrivilegeEscalation != false (containers "c", "d" must set securityContext.allowPrivilegeEscalation=false)',
     ],
-    [only(hard({ capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } })), ''],
+    [having(hard({ capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } })), ''],
     [
-      only(hard({ capabilities: { drop: ['ALL'], add: ['SYS_TIME'] } })),
+      having(hard({ capabilities: { drop: ['ALL'], add: ['SYS_TIME'] } })),
       'unrestricted capabilities (container "c" must not include "SYS_TIME" in securityContext.capabilities.add)',
     ],
     [
-      only(hard({ capabilities: { drop: ['CHOWN'], add: ['CHOWN'] } }), hard({ capabilities: { add: ['KILL'] } }, 'd')),
+      having(
+        hard({ capabilities: { drop: ['CHOWN'], add: ['CHOWN'] } }),
+        hard({ capabilities: { add: ['KILL'] } }, 'd'),
+      ),
       'unrestricted capabilities (containers "c", "d" must set securityContext.capabilities.drop=["ALL"]; containers "c", "d" must not include "CHOWN", "KILL" in securityContext.capabilities.add)',
     ],
     [
@@ -271,37 +277,40 @@ describe('restricted', () => {
     ],
     [withContext({ runAsNonRoot: false }), `runAsNonRoot != true (pod ${NON_ROOT})`],
     [
-      { ...withContext({ runAsNonRoot: false }), ...only(hard({ runAsNonRoot: undefined })) },
+      { ...withContext({ runAsNonRoot: false }), ...having(hard({ runAsNonRoot: undefined })) },
       `runAsNonRoot != true (pod ${NON_ROOT})`,
     ],
     [
-      { ...withContext({ runAsNonRoot: true }), ...only(hard({ runAsNonRoot: false })) },
+      { ...withContext({ runAsNonRoot: true }), ...having(hard({ runAsNonRoot: false })) },
       `runAsNonRoot != true (container "c" ${NON_ROOT})`,
     ],
     [
-      only(hard({ runAsNonRoot: false }), hard({ runAsNonRoot: undefined }, 'd')),
+      having(hard({ runAsNonRoot: false }), hard({ runAsNonRoot: undefined }, 'd')),
       `runAsNonRoot != true (container "c" ${NON_ROOT})`,
     ],
     [
-      only(hard(), hard({ runAsNonRoot: undefined }, 'd')),
+      having(hard(), hard({ runAsNonRoot: undefined }, 'd')),
       'runAsNonRoot != true (pod or container "d" must set securityContext.runAsNonRoot=true)',
     ],
     [
-      { ...withContext({ runAsUser: 0 }), ...only(hard({ runAsUser: 0 })) },
+      { ...withContext({ runAsUser: 0 }), ...having(hard({ runAsUser: 0 })) },
       'runAsUser=0 (pod and container "c" must not set runAsUser=0)',
     ],
-    [only(hard({ runAsUser: 0 }), hard({ runAsUser: 1 }, 'd')), 'runAsUser=0 (container "c" must not set runAsUser=0)'],
     [
-      { ...withContext(seccomp('RuntimeDefault')), ...only(hard(seccomp('Unconfined'))) },
+      having(hard({ runAsUser: 0 }), hard({ runAsUser: 1 }, 'd')),
+      'runAsUser=0 (container "c" must not set runAsUser=0)',
+    ],
+    [
+      { ...withContext(seccomp('RuntimeDefault')), ...having(hard(seccomp('Unconfined'))) },
       'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
     [
-      { ...withContext(seccomp('Unconfined')), ...only(hard(seccomp(undefined))) },
+      { ...withContext(seccomp('Unconfined')), ...having(hard(seccomp(undefined))) },
       'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
-    [only(hard(seccomp(undefined)), hard({}, 'd')), `seccompProfile (pod or container "c" ${SECCOMP})`],
+    [having(hard(seccomp(undefined)), hard({}, 'd')), `seccompProfile (pod or container "c" ${SECCOMP})`],
     [
-      { hostNetwork: true, ...only(hard({ privileged: true, runAsUser: 0 })) },
+      { hostNetwork: true, ...having(hard({ privileged: true, runAsUser: 0 })) },
       'host namespaces (hostNetwork=true), privileged (container "c" must not set securityContext.privileged=true), runAsUser=0 (container "c" must not set runAsUser=0)',
     ],
   ] as const) {
@@ -313,7 +322,7 @@ describe('restricted', () => {
   it('has grown from release to release', () => {
     const reasons = (minor: number): string[] => {
       const context = { runAsUser: 0, capabilities: { add: ['SYS_TIME'] }, ...seccomp('Unconfined') };
-      const pod = { annotations: {}, spec: { volumes: [{ name: 'v', hostPath: {} }], ...only(container(context)) } };
+      const pod = { annotations: {}, spec: { volumes: [{ name: 'v', hostPath: {} }], ...having(container(context)) } };
       return violations({ level: 'restricted', minor }, pod as CheckedPod, words).map(({ reason }) => reason);
     };
     const old = ['non-default capabilities', 'seccompProfile'];
