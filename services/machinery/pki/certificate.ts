@@ -13,6 +13,8 @@ export const OID = {
   extendedKeyUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
+  /** The attribute of a request that holds extensions. */
+  extensionRequest: '1.2.840.113549.1.9.14',
 } as const;
 
 export interface CertificateParts {

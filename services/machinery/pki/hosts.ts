@@ -7,3 +7,11 @@ export const isHost = (text: string): boolean =>
 
 /** Names and addresses by which programs on this machine call it; its own name only when a certificate can hold it. */
 export const machineHosts = (): string[] => ['localhost', '127.0.0.1', '::1', ...[hostname()].filter(isHost)];
+
+/** An address as text from its 4 or 16 bytes, in the order of the network; undefined for another length. */
+export function addressText(bytes: Buffer): string | undefined {
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return undefined;
+  const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(2 * i).toString(16));
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}

@@ -10,6 +10,7 @@ import { isIP } from 'node:net';
 import { promisify } from 'node:util';
 import { OID, readCertificate } from './certificate.js';
 import * as der from './der.js';
+import type { AlternativeNames } from './signing-request.js';
 import type { Element } from './der.js';
 import { pemText } from './pem.js';
 import { signed, signingAlgorithm } from './signatures.js';
@@ -62,7 +63,7 @@ export function issueAuthority(r: AuthorityRequest, now: Date): string {
   return issue(r.key, {
     issuer: name,
     subject: name,
-    key: r.key,
+    publicKey: publicKeyInfo(r.key),
     from: startOf(now),
     to: daysAfter(now, AUTHORITY_DAYS),
     extensions: [
@@ -86,7 +87,7 @@ export function issueLeaf(r: LeafRequest, authority: Authority, now: Date): stri
   return issue(authority.key, {
     issuer: issuer.subject,
     subject: nameOf(r),
-    key: r.key,
+    publicKey: publicKeyInfo(r.key),
     from: startOf(now),
     to: new Date(end),
     extensions: [
@@ -100,11 +101,106 @@ export function issueLeaf(r: LeafRequest, authority: Authority, now: Date): stri
   });
 }
 
+export interface RequestedCertificate {
+  /** As it stands in the request. */
+  readonly subject: Element;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Buffer;
+  readonly alternativeNames: AlternativeNames;
+  /** As `spec.usages` of a request names them, e.g. `digital signature`, `client auth`. */
+  readonly usages: readonly string[];
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/**
+ * A certificate as a request asks for it, with a random serial number and no right to sign others. What it may hold was
+ * decided before.
+ *
+ * @returns PEM @throws {Error} When the authority cannot sign.
+ */
+export function issueRequested(r: RequestedCertificate, authority: Authority): string {
+  const issuer = readCertificate(new X509Certificate(authority.cert).raw);
+  const issuerKeyId = issuer.extensions.get(OID.subjectKeyId);
+  const names = alternativeNamesOf(r.alternativeNames);
+  const hasSubject = der.membersOf(r.subject).length > 0;
+  const extendedUsages = r.usages.flatMap((usage) => EXTENDED_USAGES.get(usage) ?? []);
+  return issue(authority.key, {
+    issuer: issuer.subject,
+    subject: r.subject,
+    publicKey: der.parseDer(r.publicKey),
+    from: r.from,
+    to: r.to,
+    extensions: [
+      ...keyUsageOf(r.usages),
+      ...(extendedUsages.length === 0
+        ? []
+        : [extension(OID.extendedKeyUsage, der.sequence(...[...new Set(extendedUsages)].map(der.objectId)))]),
+      extension(OID.basicConstraints, der.sequence(), 'critical'),
+      ...(issuerKeyId === undefined ? [] : [extension(OID.authorityKeyId, authorityKeyId(issuerKeyId))]),
+      // RFC 5280, 4.2.1.6: without a subject, the names are all that says whose it is.
+      ...(names.length === 0
+        ? []
+        : [extension(OID.alternativeNames, der.sequence(...names), hasSubject ? undefined : 'critical')]),
+    ],
+  });
+}
+
+/** RFC 5280, 4.2.1.3: the numbers of bits. */
+const KEY_USAGES: ReadonlyMap<string, number> = new Map([
+  ['signing', 0],
+  ['digital signature', 0],
+  ['content commitment', 1],
+  ['key encipherment', 2],
+  ['data encipherment', 3],
+  ['key agreement', 4],
+  ['cert sign', 5],
+  ['crl sign', 6],
+  ['encipher only', 7],
+  ['decipher only', 8],
+]);
+
+/** RFC 5280, 4.2.1.12, and the identifiers of vendors that requests may name. */
+const EXTENDED_USAGES: ReadonlyMap<string, string> = new Map([
+  ['any', '2.5.29.37.0'],
+  ['server auth', OID.serverAuth],
+  ['client auth', OID.clientAuth],
+  ['code signing', '1.3.6.1.5.5.7.3.3'],
+  ['email protection', '1.3.6.1.5.5.7.3.4'],
+  ['s/mime', '1.3.6.1.5.5.7.3.4'],
+  ['ipsec end system', '1.3.6.1.5.5.7.3.5'],
+  ['ipsec tunnel', '1.3.6.1.5.5.7.3.6'],
+  ['ipsec user', '1.3.6.1.5.5.7.3.7'],
+  ['timestamping', '1.3.6.1.5.5.7.3.8'],
+  ['ocsp signing', '1.3.6.1.5.5.7.3.9'],
+  ['microsoft sgc', '1.3.6.1.4.1.311.10.3.3'],
+  ['netscape sgc', '2.16.840.1.113730.4.1'],
+]);
+
+function keyUsageOf(usages: readonly string[]): readonly Element[] {
+  const numbers = usages.flatMap((usage) => KEY_USAGES.get(usage) ?? []);
+  if (numbers.length === 0) return [];
+  const last = Math.max(...numbers);
+  const bytes = Buffer.alloc(last < 8 ? 1 : 2);
+  for (const n of numbers) bytes[n >> 3] = (bytes[n >> 3] ?? 0) | (0x80 >> (n & 7));
+  return [extension(OID.keyUsage, der.bits(bytes, 7 - (last & 7)), 'critical')];
+}
+
+const alternativeNamesOf = ({ dns, email, ip, uri }: AlternativeNames): readonly Element[] => [
+  ...dns.map((name) => textName(2, name)),
+  ...email.map((name) => textName(1, name)),
+  ...ip.map((name) => der.primitive(der.context(7, false), der.addressBytes(name))),
+  ...uri.map((name) => textName(6, name)),
+];
+
+const textName = (kind: number, text: string): Element =>
+  der.primitive(der.context(kind, false), Buffer.from(text, 'latin1'));
+
 interface Content {
   readonly issuer: Element;
   readonly subject: Element;
-  /** PEM, private or public. */
-  readonly key: string;
+  /** SubjectPublicKeyInfo */
+  readonly publicKey: Element;
   readonly from: Date;
   readonly to: Date;
   readonly extensions: readonly Element[];
@@ -120,7 +216,7 @@ function issue(signingKey: string, c: Content): string {
     c.issuer,
     der.sequence(der.time(c.from), der.time(c.to)),
     c.subject,
-    publicKeyInfo(c.key),
+    c.publicKey,
     der.constructed(der.context(3), [der.sequence(...c.extensions)]),
   );
   return pemText('CERTIFICATE', der.encodeDer(signed(content, key)));
@@ -159,9 +255,7 @@ const authorityKeyId = (issuerKeyId: Buffer): Element =>
 
 function alternativeName(host: string): Element {
   const family = isIP(host);
-  return family === 0
-    ? der.primitive(der.context(2, false), Buffer.from(host, 'latin1'))
-    : der.primitive(der.context(7, false), der.addressBytes(host));
+  return family === 0 ? textName(2, host) : der.primitive(der.context(7, false), der.addressBytes(host));
 }
 
 const publicKeyInfo = (key: string): Element =>
