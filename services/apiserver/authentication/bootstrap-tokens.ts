@@ -1,4 +1,4 @@
-import { canonicalTime } from '../../machinery/schema/scalars.js';
+import { BOOTSTRAP_SECRET_PREFIX, BOOTSTRAP_TOKEN, bootstrapExpiry } from '../../machinery/meta/bootstrap-token.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { declaredResource, keyOf, type ResourceTable } from '../registry/resources.js';
@@ -14,9 +14,6 @@ export interface BootstrapTokenDeps {
   readonly nowMs?: () => number;
 }
 
-/** Id and secret. */
-const FORM = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-const NAME_PREFIX = 'bootstrap-token-';
 const USER_PREFIX = 'system:bootstrap:';
 const GROUP = 'system:bootstrappers';
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
@@ -44,9 +41,9 @@ export function bootstrapTokens({ resources, vocabulary, nowMs = Date.now }: Boo
   return {
     name: 'bootstrap-token',
     authenticateToken: (token) => {
-      const [, id, secret] = FORM.exec(token) ?? [];
+      const [, id, secret] = BOOTSTRAP_TOKEN.exec(token) ?? [];
       if (id === undefined || secret === undefined) return undefined;
-      const object = secrets.cache.get(keyOf(secrets, vocabulary.namespaces.system, `${NAME_PREFIX}${id}`));
+      const object = secrets.cache.get(keyOf(secrets, vocabulary.namespaces.system, `${BOOTSTRAP_SECRET_PREFIX}${id}`));
       if (object === undefined) throw new TokenRefused('There is no bootstrap token of that id');
       const credential = credentialOf(object, id);
       if (typeof credential === 'string') throw new TokenRefused(`The Secret ${object.name} ${credential}`);
@@ -75,7 +72,7 @@ function decoded(
   if (groups === undefined) return 'has auth-extra-groups that are no groups of bootstrappers';
   return {
     digest: digestOf(secret),
-    expiresMs: expiry(text('expiration')),
+    expiresMs: bootstrapExpiry(text('expiration')),
     identity: { user: { name: `${USER_PREFIX}${id}`, uid: '', groups, extra: {} } },
   };
 }
@@ -85,13 +82,6 @@ const textsOf =
   ({ value }: SecretParts) =>
   (key: string): string =>
     value(key)?.toString('utf8') ?? '';
-
-/** An expiration that cannot be read is one that has passed. */
-function expiry(text: string): number {
-  if (text === '') return Infinity;
-  const isTime = typeof canonicalTime(text, 'second') === 'string';
-  return isTime ? Date.parse(text.replace(',', '.')) : -Infinity; // with its fraction
-}
 
 /** undefined when one of them is not for bootstrap tokens: then the token is refused, not given less. */
 function extraGroups(text: string): readonly string[] | undefined {
