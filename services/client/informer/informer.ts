@@ -7,9 +7,13 @@ import type { AnyObject, Live, ResourceType } from '../rest/resource-type.js';
 export interface Handler<T> {
   /** @param isInitial Whether it was there when the informer, or the handler, began. */
   readonly added?: (object: T, isInitial: boolean) => void;
-  /** Also called by resyncs and after a relist; `old` and `object` have the same resourceVersion only then. */
+  /** Also called by resyncs, with the same object twice. */
   readonly updated?: (object: T, old: T) => void;
-  /** @param last The last state that is known; after a cut it may not be the final one. */
+  /**
+   * Also for an object that was made anew under its name, before `added`.
+   *
+   * @param last The last state that is known; after a cut it may not be the final one.
+   */
   readonly deleted?: (last: T) => void;
 }
 
@@ -51,11 +55,11 @@ export interface Selection {
 
 /**
  * The informers of a process: one for each resource and selection, however many look. Each runs from when it is first
- * asked for until `run` ends.
+ * asked for, while `run` goes on.
  */
 export interface Informers {
   of<T extends AnyObject>(type: ResourceType<T>, selection?: Selection): Informer<T>;
-  /** Of metadata alone: a fraction of the memory. */
+  /** Of metadata alone: a fraction of the memory. Its objects have the kind and apiVersion of the resource. */
   metadataOf(type: ResourceType, selection?: Selection): Informer<AnyObject>;
   /** Lets go of the informers of a type that nobody needs any more, e.g. one that was removed. */
   drop(type: ResourceType): void;
