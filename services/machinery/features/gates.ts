@@ -16,6 +16,7 @@ export interface Gate {
 export const GATES = {
   APIListChunking: { stage: 'beta', since: '1.9' },
   EphemeralContainers: { stage: 'beta', since: '1.23' },
+  LegacyServiceAccountTokenNoAutoGeneration: { stage: 'alpha', since: '1.24' },
   OpenAPIV3: { stage: 'beta', since: '1.24' },
   RemainingItemCount: { stage: 'beta', since: '1.16' },
   StorageVersionHash: { stage: 'beta', since: '1.15' },
