@@ -33,6 +33,15 @@ const API_SERVER = [
   'process',
 ];
 
+/** Processes of controllers. None of them imports another. */
+const CONTROLLER_SERVICES = [
+  'certificate-signer',
+  'token-cleaner',
+  'role-aggregation',
+  'service-accounts',
+  'resource-lifecycle',
+];
+
 /** Tests and what is made for them may look at more. */
 const FOR_TESTS = '(?:\\.test\\.ts$|/testing/)';
 
@@ -57,6 +66,9 @@ export default {
     layer('storage', 'machinery'),
     layer('client', 'machinery'),
     layer('apiserver', 'machinery', 'storage', 'client'),
+    layer('controllers', 'machinery', 'client'),
+    ...CONTROLLER_SERVICES.map((service) => layer(service, 'machinery', 'client', 'controllers')),
+    layer('controller-manager', 'machinery', 'client', 'controllers', ...CONTROLLER_SERVICES),
     ...rooms('apiserver', API_SERVER),
     {
       // Catches a plugin, an authenticator or an operation without its line in a table.

@@ -1,8 +1,8 @@
 import { checkOptions } from '../apiserver/server/check-options.js';
 import { createLog, type LogLevel } from '../machinery/log/log.js';
 import { mayBeAnonymous } from '../apiserver/options/anonymous.js';
-import { commandLine, type ProcessDeps } from '../apiserver/process/command-line.js';
-import { serve } from '../apiserver/process/serve.js';
+import { commandLine, type ProcessDeps } from '../machinery/process/command-line.js';
+import { serve } from '../machinery/process/serve.js';
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
 import { isHost } from '../machinery/pki/hosts.js';
 import { UP_FLAGS } from './options.js';

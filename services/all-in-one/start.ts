@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import type { Log } from '../machinery/log/log.js';
 import { serviceHosts } from '../apiserver/endpoints/service-hosts.js';
-import { localHost, localUrl } from '../apiserver/process/address.js';
-import type { Served } from '../apiserver/process/serve.js';
+import { localHost, localUrl } from '../machinery/process/address.js';
+import type { Served } from '../machinery/process/serve.js';
 import { servingFiles } from '../apiserver/process/serving-certificate.js';
 import { kubeconfigText } from '../client/kubeconfig/write.js';
 import { writeFileAtomically } from '../machinery/files/write-file.js';

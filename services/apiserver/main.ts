@@ -3,9 +3,9 @@ import { checkOptions } from './server/check-options.js';
 import { createLog, type LogLevel } from '../machinery/log/log.js';
 import { API_SERVER_FLAGS } from './options/flags.js';
 import { mayBeAnonymous } from './options/anonymous.js';
-import { localUrl } from './process/address.js';
-import { commandLine, type ProcessDeps } from './process/command-line.js';
-import { serve } from './process/serve.js';
+import { localUrl } from '../machinery/process/address.js';
+import { commandLine, type ProcessDeps } from '../machinery/process/command-line.js';
+import { serve } from '../machinery/process/serve.js';
 import { servingFiles } from './process/serving-certificate.js';
 
 /** The API server as a process of its own. @returns The exit code. */

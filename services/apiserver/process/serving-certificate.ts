@@ -2,12 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncDirectory, writeFileAtomically } from '../../machinery/files/write-file.js';
 import { machineHosts } from '../../machinery/pki/hosts.js';
-import { issueAuthority, issueLeaf, newKey } from '../../machinery/pki/issue.js';
+import { localHost } from '../../machinery/process/address.js';
+import { selfMadePair } from '../../machinery/process/self-made-pair.js';
 import { vocabulary as vocabularyOf, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
 import { advertisedAddress } from '../endpoints/advertise.js';
 import { serviceHosts } from '../endpoints/service-hosts.js';
 import type { ApiServerOptions } from '../options/flags.js';
-import { localHost } from './address.js';
 
 const FILES = { tlsCertFile: 'apiserver.crt', tlsKeyFile: 'apiserver.key' } as const;
 
@@ -47,16 +47,9 @@ async function makePair(o: ServingOptions, files: ServingFiles, now: Date): Prom
     advertisedAddress(o),
     ...serviceHosts(vocabulary, o.serviceClusterIpRange),
   ];
-  const authorityKey = await newKey();
-  const authority = issueAuthority({ key: authorityKey, commonName: `${commonName}-ca`, previous: undefined }, now);
-  const key = await newKey();
-  const leaf = issueLeaf(
-    { key, commonName, hosts: [...new Set(hosts)], usage: 'serverAuth' },
-    { cert: authority, key: authorityKey },
-    now,
-  );
+  const { cert, key } = await selfMadePair({ commonName, hosts }, now);
   mkdirSync(o.certDir, { recursive: true, mode: 0o700 });
   writeFileAtomically(files.tlsKeyFile, key, 0o600);
-  writeFileAtomically(files.tlsCertFile, `${leaf}${authority}`, 0o644);
+  writeFileAtomically(files.tlsCertFile, cert, 0o644);
   syncDirectory(o.certDir);
 }

@@ -1,4 +1,4 @@
-import { FlagError, helpText, parseFlags, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
+import { FlagError, helpText, parseFlags, type FlagTable, type ParsedFlags } from '../flags/flags.js';
 
 /** Parameters of a process besides its flags. */
 export interface ProcessDeps {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Log } from '../../machinery/log/log.js';
+import type { Log } from '../log/log.js';
 import { tell, type ProcessDeps } from './command-line.js';
 import { watchForEnd } from './ending.js';
 

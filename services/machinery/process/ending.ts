@@ -1,4 +1,4 @@
-import type { Log } from '../../machinery/log/log.js';
+import type { Log } from '../log/log.js';
 
 /** The ways in which a process ends before it wants to. */
 export interface Ending {
@@ -31,5 +31,5 @@ export function watchForEnd(log: Log): Ending {
   process.on('uncaughtException', endWith('An error was not caught'));
   process.on('unhandledRejection', endWith('A rejection was not handled'));
   process.stdout.on('error', () => undefined); // the reader of the ready line may have gone since
-  return { stop: stopping.signal, fatal: endWith('The server cannot go on') };
+  return { stop: stopping.signal, fatal: endWith('The process cannot go on') };
 }
