@@ -7,7 +7,7 @@ export interface DiscoveredResource extends ResourceType {
   readonly categories: readonly string[];
   /** e.g. `status`, `scale` */
   readonly subresources: readonly string[];
-  /** Whether clients should use this version of its group. */
+  /** Whether clients should use this version: the preferred one of its group, or the best in which the resource is. */
   readonly isPreferred: boolean;
 }
 
@@ -22,7 +22,11 @@ export interface Served {
 export interface Discovery {
   /** @param fresh Asks the server, whatever is known. */
   served(o: { readonly fresh?: boolean }, signal: AbortSignal): Promise<Served>;
-  /** Which resource a kind is; asks the server once more when it is not known. undefined: there is none. */
+  /**
+   * Which resource a kind is; asks the server once more when it is not known.
+   *
+   * @returns undefined: there is none. @throws {Error} when its group version could not be asked.
+   */
   resourceOf(
     kind: { readonly apiVersion: string; readonly kind: string },
     signal: AbortSignal,
