@@ -114,9 +114,14 @@ export class FakeServer {
         if ((preconditions?.resourceVersion ?? resourceVersion) !== resourceVersion) fail('Conflict');
         this.remove(type, keyOf(name));
       },
+      deleteCollection: async ({ namespace = '' }) => {
+        this.#ask('deletecollection', type, namespace);
+        for (const [at, { metadata }] of [...this.#of(type)]) {
+          if (metadata.namespace === namespace && (metadata.finalizers ?? []).length === 0) this.remove(type, at);
+        }
+      },
       pages: unused,
       watch: unused,
-      deleteCollection: unused,
       post: unused,
     };
   }

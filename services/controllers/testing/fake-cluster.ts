@@ -1,3 +1,4 @@
+import type { Served } from '../../client/discovery/discovery.js';
 import { FakeServer } from '../../client/testing/fake-server.js';
 import type { Log } from '../../machinery/log/log.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
@@ -8,13 +9,15 @@ export class FakeCluster extends FakeServer {
   readonly warnings: string[] = [];
   readonly events: { readonly reason: string; readonly message: string }[] = [];
   readonly queued = new Set<string>();
+  /** What discovery tells. */
+  served: Served = { resources: [], failed: [] };
 
   deps(words: 'platform' | 'kubernetes' = 'platform'): ControllerDeps {
     return {
       client: this.client,
       informers: this.informers,
       discovery: {
-        served: () => Promise.resolve({ resources: [], failed: [] }),
+        served: () => Promise.resolve(this.served),
         resourceOf: () => Promise.resolve(undefined),
         listen: () => () => undefined,
       },
