@@ -8,7 +8,16 @@ import { rollup } from '@rollup/wasm-node';
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), '../../dist');
 const target = join(dist, 'bundle');
-const COMMANDS = { 'all-in-one': 'services/all-in-one/main.js', apiserver: 'services/apiserver/main.js' };
+const COMMANDS = [
+  'all-in-one',
+  'apiserver',
+  'controller-manager',
+  'certificate-signer',
+  'token-cleaner',
+  'role-aggregation',
+  'service-accounts',
+  'resource-lifecycle',
+];
 
 /** When code was last compiled, and this file written. */
 function newest() {
@@ -29,10 +38,10 @@ const inPlace = {
   },
 };
 
-const bundled = statSync(join(target, 'apiserver.js'), { throwIfNoEntry: false });
+const bundled = statSync(join(target, `${COMMANDS.at(-1)}.js`), { throwIfNoEntry: false });
 if (bundled === undefined || bundled.mtimeMs < newest()) {
   const bundle = await rollup({
-    input: Object.fromEntries(Object.entries(COMMANDS).map(([name, path]) => [name, join(dist, path)])),
+    input: Object.fromEntries(COMMANDS.map((name) => [name, join(dist, 'services', name, 'main.js')])),
     external: isOfPackage,
     plugins: [inPlace],
     treeshake: false,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { hostname, uptime } from 'node:os';
 import type { Log } from '../../machinery/log/log.js';
 import { hasFired, rest } from '../../machinery/loop/repeat.js';
 import type { Lease } from '../../machinery/types/generated/coordination.v1.js';
@@ -24,19 +24,21 @@ export interface ElectionOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Told when this candidate begins and ceases to lead. */
   readonly changed?: (isLeader: boolean) => void;
-  /** Milliseconds that only rise, also while the process is stopped. */
+  /** Milliseconds that only rise, also while the process is stopped or the machine sleeps. */
   readonly now?: () => number;
 }
 
 /** What a leader knows of its time. */
 export interface Leadership {
-  /** Fires when it ends: work ends with it. */
+  /** Fires when it is lost, or to be given back: work ends with it. The Lease is renewed until the work has ended. */
   readonly signal: AbortSignal;
+  /** Fires when it is lost: what is under way ends at once. */
+  readonly lost: AbortSignal;
   /**
    * Whether no other can have taken the Lease yet, by this process's own clock. False as soon as the time is over, also when a
    * process that was stopped wakes up and no timer has run yet: to be asked before each write.
    */
-  isHeld(): boolean;
+  readonly isHeld: () => boolean;
   /** How often the Lease has changed hands: rises with each leader, so that a store can tell an old one (a fencing token). */
   readonly transitions: number;
 }
@@ -57,23 +59,25 @@ export async function lead(
   if (!(await candidate.acquire(signal))) return 'stopped';
   o.log.info('This process leads', { lease: o.lease.name, identity: candidate.identity });
   o.changed?.(true);
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
+  const [lost, ended] = [new AbortController(), new AbortController()];
   const leadership: Leadership = {
-    signal: either,
-    isHeld: () => !either.aborted && candidate.isHeld(),
+    signal: AbortSignal.any([signal, lost.signal]),
+    lost: lost.signal,
+    isHeld: () => candidate.isHeld(),
     transitions: candidate.transitions,
   };
-  const renewing = candidate.renew(either).finally(() => over.abort());
+  const renewing = candidate.renew(ended.signal).finally(() => {
+    if (!ended.signal.aborted) lost.abort();
+  });
   try {
     await work(leadership);
   } finally {
-    over.abort();
+    ended.abort();
     await renewing;
     o.changed?.(false);
     if (candidate.isHeld()) await candidate.release();
   }
-  return signal.aborted ? 'stopped' : 'lost';
+  return lost.signal.aborted ? 'lost' : 'stopped';
 }
 
 /** When a state of the Lease was seen first. */
@@ -100,15 +104,19 @@ class Candidate {
     this.#o = o;
     this.identity = o.identity ?? `${hostname()}_${randomUUID()}`;
     this.#leases = o.client.resource(builtInTypes(o.vocabulary).leases);
-    this.#now = o.now ?? ((): number => performance.now());
+    this.#now = o.now ?? ((): number => uptime() * 1000);
   }
 
   get transitions(): number {
     return this.#own?.spec?.leaseTransitions ?? 0;
   }
 
+  get #endsAt(): number {
+    return this.#renewedAt + this.#o.renewDeadlineMs;
+  }
+
   isHeld(): boolean {
-    return this.#own !== undefined && this.#now() < this.#renewedAt + this.#o.renewDeadlineMs;
+    return this.#own !== undefined && this.#now() < this.#endsAt;
   }
 
   /** @returns false when `signal` fired first. */
@@ -132,7 +140,7 @@ class Candidate {
   /** Resolves when the Lease is lost, or `signal` fires. */
   async renew(signal: AbortSignal): Promise<void> {
     while (!hasFired(signal)) {
-      await rest(this.#o.retryPeriodMs, signal);
+      await rest(Math.max(0, Math.min(this.#o.retryPeriodMs, this.#endsAt - this.#now())), signal);
       if (hasFired(signal)) return;
       if (!(await this.#tryToRenew(signal))) break;
     }
@@ -174,7 +182,7 @@ class Candidate {
   async #tryToRenew(signal: AbortSignal): Promise<boolean> {
     const own = this.#own;
     if (own === undefined || !this.isHeld()) return false;
-    const leftMs = this.#renewedAt + this.#o.renewDeadlineMs - this.#now();
+    const leftMs = this.#endsAt - this.#now();
     const within = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]);
     const sentAt = this.#now();
     try {

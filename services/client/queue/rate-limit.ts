@@ -29,6 +29,13 @@ export class RateLimit {
     return Math.max(0, (-this.#tokens / this.#perSecond) * 1000);
   }
 
+  /** Takes a token if one is there now. */
+  tryTake(): boolean {
+    if (this.reserve() === 0) return true;
+    this.#tokens++;
+    return false;
+  }
+
   /** Takes a token when it is there. @throws `signal.reason`; then none is taken. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
