@@ -194,7 +194,7 @@ function once(e: Exchange, signal: AbortSignal): Promise<Opened> {
     req.on('close', () => signal.removeEventListener('abort', leave));
     req.on('socket', (socket) => {
       isConnected = !socket.connecting;
-      socket.once('secureConnect', () => (isConnected = true));
+      if (socket.connecting) socket.once('secureConnect', () => (isConnected = true));
     });
     req.on('error', (err) => {
       const error = asRemoteError(e, err, { isUnsent: !isConnected });
