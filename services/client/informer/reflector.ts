@@ -34,6 +34,7 @@ export interface ReflectorOptions<T extends AnyObject> {
 const RETRY = { leastMs: 100, mostMs: 30_000 };
 /** Servers send bookmarks about once a minute. A watch that gives nothing for so long is dead. */
 const SILENT_MS = 4 * 60_000;
+const MOST_TIMES_AHEAD = 3;
 /** Any state that the server has at hand. */
 const ANY = '0';
 /** The newest state there is. */
@@ -50,6 +51,8 @@ export class Reflector<T extends AnyObject> {
   /** How old the state may be that comes once more: no older than what was seen. */
   #atLeast = ANY;
   #hasMoved = false;
+  /** How often in a row the server had not seen yet where to go on. */
+  #timesAhead = 0;
 
   constructor(o: ReflectorOptions<T>) {
     this.#o = o;
@@ -89,9 +92,10 @@ export class Reflector<T extends AnyObject> {
       this.#o.log.warn('Informer was interrupted, and tries again', { resource, err });
       return;
     }
-    // A state as new as the last one may not be there either: of a store that was put back.
-    if (this.#resumeAt === undefined || err instanceof Silent) this.#atLeast = NEWEST;
-    if (!isAhead(err)) this.#resumeAt = undefined;
+    // A server that lags behind catches up; one whose store was put back does not.
+    if (isAhead(err) && this.#resumeAt !== undefined && ++this.#timesAhead < MOST_TIMES_AHEAD) return;
+    if (!isGone(err) || this.#resumeAt === undefined) this.#atLeast = NEWEST;
+    this.#resumeAt = undefined;
     this.#o.log.info('Informer begins anew', { resource });
   }
 
@@ -172,6 +176,7 @@ export class Reflector<T extends AnyObject> {
   }
 
   #seen(version: string): void {
+    this.#timesAhead = 0;
     this.#resumeAt = version;
     this.#atLeast = version;
   }
