@@ -54,6 +54,8 @@ describe('up', function () {
         'apiserver.key': '600',
         'ca.crt': '644',
         'ca.key': '600',
+        'controller-manager.crt': '644',
+        'controller-manager.key': '600',
         'service-account.key': '600',
         'service-account.pub': '644',
         store: '700',

@@ -1,8 +1,18 @@
 import { API_SERVER_FLAGS } from '../apiserver/options/flags.js';
+import { RUNNING_FLAGS } from '../controllers/process/options.js';
+import { CERTIFICATE_SIGNER_FLAGS } from '../certificate-signer/flags.js';
+import { RESOURCE_LIFECYCLE_FLAGS } from '../resource-lifecycle/flags.js';
+import { SERVICE_ACCOUNTS_FLAGS } from '../service-accounts/flags.js';
+import { TOKEN_CLEANER_FLAGS } from '../token-cleaner/flags.js';
 import type { FlagTable, OptionsOf } from '../machinery/flags/flags.js';
 
-/** The flags of everything in one process: those of the server, and where credentials are concerned a few more. */
+/** The flags of everything in one process: those of controllers and of the server, and a few more of credentials. */
 export const UP_FLAGS = {
+  ...CERTIFICATE_SIGNER_FLAGS,
+  ...RESOURCE_LIFECYCLE_FLAGS,
+  ...SERVICE_ACCOUNTS_FLAGS,
+  ...TOKEN_CLEANER_FLAGS,
+  controllers: { ...RUNNING_FLAGS.controllers, default: '*,bootstrapsigner,tokencleaner' },
   ...API_SERVER_FLAGS,
   dataDir: {
     ...API_SERVER_FLAGS.dataDir,

@@ -16,7 +16,8 @@ import { own, type Ownership } from '../storage/embedded/ownership.js';
 import { isIssuedByOneOf } from './credentials/check.js';
 import { ADMIN, ensureCredentials } from './credentials/credentials.js';
 import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
-import type { UpOptions } from './options.js';
+import type { UpControllers } from './controllers.js';
+import { UP_FLAGS, type UpOptions } from './options.js';
 
 export interface StartDeps {
   readonly log: Log;
@@ -42,6 +43,7 @@ export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
 }
 
 async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
+  await checkControllers(given);
   const o = { ...given, ...(await servingFiles(given)) };
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const hosts = [localHost(o.bindAddress), ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
@@ -50,14 +52,25 @@ async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Pr
     ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
   ]);
   warnOfStrangeAuthority(o, d.log);
-  const server = await startApiServer(withMadeFiles(o, vocabulary), d);
+  const options = withMadeFiles(o, vocabulary);
+  const server = await startApiServer(options, d);
   try {
     const url = localUrl(o, server.port);
     const config = putClientConfiguration(o, vocabulary, url);
+    const { log, version } = d;
+    const isStrange = o.tlsCertFile !== '';
+    const controllers = new LaterControllers(() => {
+      const [cert, key] = [textOf(o.dataDir, 'controllersCert') ?? '', textOf(o.dataDir, 'controllersKey') ?? ''];
+      return { options, vocabulary, version, log, url, authorities: authoritiesOf(o), cert, key, isStrange };
+    });
     return {
       announcement: `${url} kubeconfig=${config}`,
-      ready: (signal) => server.ready(signal),
+      ready: async (signal) => {
+        await server.ready(signal);
+        controllers.begin();
+      },
       close: async () => {
+        await controllers.end();
         await server.close();
         owner.release();
       },
@@ -68,18 +81,62 @@ async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Pr
   }
 }
 
+/** Controllers, whose code is loaded when the server is ready. */
+class LaterControllers {
+  readonly #of: () => UpControllers;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(of: () => UpControllers) {
+    this.#of = of;
+  }
+
+  /** After the ready line, which is written in this turn. */
+  begin(): void {
+    setImmediate(() => {
+      this.#running ??= this.#run();
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return;
+    const { runBeside } = await import('./controllers.js');
+    await runBeside(this.#of(), signal);
+  }
+}
+
+/** A name that no controller has is told of at the start; else no code of controllers is loaded for the choice. */
+async function checkControllers(o: UpOptions): Promise<void> {
+  const isPlain = o.controllers.join(',') === UP_FLAGS.controllers.default || o.controllers.every(isStar);
+  if (!isPlain) (await import('./controllers.js')).controllersOf(o);
+}
+
+const isStar = (word: string): boolean => ['*', '-*'].includes(word);
+
 /** Where programs inside a cluster find the server. */
 const usualIssuer = ({ serviceHostNames }: Vocabulary): string =>
   `https://${serviceHostNames.at(-1) ?? ''}.cluster.local`;
 
 function withMadeFiles(o: UpOptions, vocabulary: Vocabulary): UpOptions {
   const made = (given: string, file: CredentialFile): string => (given === '' ? pathOf(o.dataDir, file) : given);
+  const signingKey = made(o.serviceAccountSigningKeyFile, 'serviceAccountKey');
   return {
     ...o,
     tlsCertFile: made(o.tlsCertFile, 'servingCert'),
     tlsKeyFile: made(o.tlsKeyFile, 'servingKey'),
     clientCaFile: made(o.clientCaFile, 'caCert'),
-    serviceAccountSigningKeyFile: made(o.serviceAccountSigningKeyFile, 'serviceAccountKey'),
+    serviceAccountSigningKeyFile: signingKey,
+    serviceAccountPrivateKeyFile: o.serviceAccountPrivateKeyFile === '' ? signingKey : o.serviceAccountPrivateKeyFile,
+    ...(o.clusterSigningCertFile === '' && {
+      clusterSigningCertFile: pathOf(o.dataDir, 'caCert'),
+      clusterSigningKeyFile: pathOf(o.dataDir, 'caKey'),
+    }),
     serviceAccountIssuer: o.serviceAccountIssuer.length === 0 ? [usualIssuer(vocabulary)] : o.serviceAccountIssuer,
   };
 }
@@ -95,6 +152,10 @@ function warnOfStrangeAuthority({ clientCaFile, dataDir }: UpOptions, log: Log):
   });
 }
 
+/** Of a certificate that was brought along the authority is not known: what the server shows is trusted as it is. */
+const authoritiesOf = (o: UpOptions): string =>
+  o.tlsCertFile === '' ? (textOf(o.dataDir, 'caCert') ?? '') : readFileSync(o.tlsCertFile, 'utf8');
+
 /** Written when it is not there or says something else, such as another port. @returns Its path. */
 function putClientConfiguration(o: UpOptions, vocabulary: Vocabulary, server: string): string {
   const read = (file: CredentialFile): string => textOf(o.dataDir, file) ?? '';
@@ -102,8 +163,7 @@ function putClientConfiguration(o: UpOptions, vocabulary: Vocabulary, server: st
     cluster: vocabulary.defaultServiceName,
     user: ADMIN,
     server,
-    // Of a certificate that was brought along the authority is not known: what the server shows is trusted as it is.
-    authority: o.tlsCertFile === '' ? read('caCert') : readFileSync(o.tlsCertFile, 'utf8'),
+    authority: authoritiesOf(o),
     certificate: read('adminCert'),
     key: traditionalPem(read('adminKey')),
   });

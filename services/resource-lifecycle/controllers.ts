@@ -1,31 +1,12 @@
 import type { ControllerGroup } from '../controllers/controller.js';
-import type { FlagTable } from '../machinery/flags/flags.js';
+import { RESOURCE_LIFECYCLE_FLAGS } from './flags.js';
 import { openNamespace } from './namespace.js';
 import { openClaimProtection, openVolumeProtection } from './storage-protection.js';
 import { openTtlAfterFinished } from './ttl-after-finished.js';
 
-const FLAGS = {
-  concurrentNamespaceSyncs: {
-    flag: 'concurrent-namespace-syncs',
-    type: 'int',
-    default: '10',
-    min: '1',
-    max: '100',
-    help: 'namespaces that are emptied at once',
-  },
-  concurrentTtlAfterFinishedSyncs: {
-    flag: 'concurrent-ttl-after-finished-syncs',
-    type: 'int',
-    default: '5',
-    min: '1',
-    max: '100',
-    help: 'jobs whose time is over that are deleted at once',
-  },
-} as const satisfies FlagTable;
-
 /** The controllers of the process `resource-lifecycle`. */
 export const RESOURCE_LIFECYCLE = {
-  flags: FLAGS,
+  flags: RESOURCE_LIFECYCLE_FLAGS,
   controllers: [
     { name: 'namespace', account: 'namespace-controller', isOnByDefault: true, open: openNamespace },
     { name: 'pvc-protection', account: 'pvc-protection-controller', isOnByDefault: true, open: openClaimProtection },
@@ -37,4 +18,4 @@ export const RESOURCE_LIFECYCLE = {
       open: openTtlAfterFinished,
     },
   ],
-} as const satisfies ControllerGroup<typeof FLAGS>;
+} as const satisfies ControllerGroup<typeof RESOURCE_LIFECYCLE_FLAGS>;

@@ -1,42 +1,12 @@
 import type { ControllerGroup } from '../controllers/controller.js';
-import { gatesHelp } from '../machinery/features/feature-gates.js';
-import type { FlagTable } from '../machinery/flags/flags.js';
+import { SERVICE_ACCOUNTS_FLAGS } from './flags.js';
 import { openDefaultAccount } from './default-account.js';
 import { openRootCaPublisher } from './root-ca-publisher.js';
 import { openTokenSecrets } from './token-secrets.js';
 
-const FLAGS = {
-  rootCaFile: {
-    flag: 'root-ca-file',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'authorities that are published to every namespace and put beside tokens; else those that this client trusts',
-  },
-  serviceAccountPrivateKeyFile: {
-    flag: 'service-account-private-key-file',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'private RSA or EC key that signs tokens in secrets of service accounts; without it they get none',
-  },
-  concurrentServiceAccountTokenSyncs: {
-    flag: 'concurrent-serviceaccount-token-syncs',
-    type: 'int',
-    default: '5',
-    min: '1',
-    max: '100',
-    help: 'service accounts and token secrets that are worked on at once',
-  },
-  featureGates: {
-    flag: 'feature-gates',
-    type: 'map',
-    metavar: 'NAME=BOOL,...',
-    help: `features to turn on or off; AllAlpha and AllBeta stand for a stage. ${gatesHelp()}`,
-  },
-} as const satisfies FlagTable;
-
 /** The controllers of the process `service-accounts`. */
 export const SERVICE_ACCOUNTS = {
-  flags: FLAGS,
+  flags: SERVICE_ACCOUNTS_FLAGS,
   controllers: [
     {
       name: 'serviceaccount',
@@ -52,4 +22,4 @@ export const SERVICE_ACCOUNTS = {
       open: openRootCaPublisher,
     },
   ],
-} as const satisfies ControllerGroup<typeof FLAGS>;
+} as const satisfies ControllerGroup<typeof SERVICE_ACCOUNTS_FLAGS>;

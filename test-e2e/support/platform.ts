@@ -11,6 +11,8 @@ export interface StartPlatform {
   readonly store?: 'embedded' | 'etcd';
   /** Whether pods need a service account. No controller makes the default one of a namespace yet. */
   readonly accounts?: boolean;
+  /** Controllers that run in the process: none, all, or those named. @default none, so that nothing else writes */
+  readonly controllers?: boolean | readonly string[];
   readonly etcdServers?: readonly string[];
   /** Added to the environment. */
   readonly env?: NodeJS.ProcessEnv;
@@ -77,12 +79,20 @@ function flags(o: StartPlatform, dataDir: string): string[] {
     '--bind-address=127.0.0.1',
     '--secure-port=0',
     ...(o.accounts === true ? [] : WITHOUT_ACCOUNTS),
+    ...controllerFlags(o.controllers ?? false),
     `--data-dir=${dataDir}`,
     ...(o.vocabulary === undefined ? [] : [`--vocabulary=${o.vocabulary}`]),
     ...(o.store === undefined ? [] : [`--store=${o.store}`]),
     ...(o.etcdServers === undefined ? [] : [`--etcd-servers=${o.etcdServers.join(',')}`]),
     ...(o.args ?? []),
   ];
+}
+
+export const WITHOUT_CONTROLLERS = '--controllers=-*';
+
+function controllerFlags(which: boolean | readonly string[]): string[] {
+  if (which === true) return [];
+  return which === false ? [WITHOUT_CONTROLLERS] : [`--controllers=${which.join(',')}`];
 }
 
 /** Ends a process as an operator does, and by force when that does not help. */

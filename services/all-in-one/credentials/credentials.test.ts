@@ -33,6 +33,8 @@ describe('ensureCredentials()', () => {
       'apiserver.key': '600',
       'ca.crt': '644',
       'ca.key': '600',
+      'controller-manager.crt': '644',
+      'controller-manager.key': '600',
       'service-account.key': '600',
       'service-account.pub': '644',
     });

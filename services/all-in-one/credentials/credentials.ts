@@ -28,6 +28,8 @@ const KEPT = [
   'servingCert',
   'adminKey',
   'adminCert',
+  'controllersKey',
+  'controllersCert',
   'serviceAccountKey',
   'serviceAccountPublic',
 ] as const satisfies readonly CredentialFile[];
@@ -43,7 +45,8 @@ const KEPT = [
 export async function ensureCredentials(o: CredentialOptions): Promise<void> {
   const leaves = leafRequests(o);
   const texts = readTexts(o.directory);
-  const wanted = { serving: wantedOf(leaves.serving), admin: wantedOf(leaves.admin) };
+  const { serving, admin, controllers } = leaves;
+  const wanted = { serving: wantedOf(serving), admin: wantedOf(admin), controllers: wantedOf(controllers) };
   const plan = planOf(texts, wanted, new Date());
   if (isEmpty(plan)) return;
   const authorityName = `${o.vocabulary.defaultServiceName}-ca`;
@@ -61,6 +64,7 @@ function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record
       usage: 'serverAuth',
     },
     admin: { organization: ADMIN_GROUP, commonName: ADMIN, hosts: [], usage: 'clientAuth' },
+    controllers: { commonName: `system:${vocabulary.controllerManagerName}`, hosts: [], usage: 'clientAuth' },
   };
 }
 

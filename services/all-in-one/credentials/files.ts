@@ -9,6 +9,8 @@ const FILES = {
   servingCert: { name: 'apiserver.crt', mode: 0o644 },
   adminKey: { name: 'admin.key', mode: 0o600 },
   adminCert: { name: 'admin.crt', mode: 0o644 },
+  controllersKey: { name: 'controller-manager.key', mode: 0o600 },
+  controllersCert: { name: 'controller-manager.crt', mode: 0o644 },
   serviceAccountKey: { name: 'service-account.key', mode: 0o600 },
   serviceAccountPublic: { name: 'service-account.pub', mode: 0o644 },
   adminConfig: { name: 'admin.kubeconfig', mode: 0o600 },

@@ -21,6 +21,7 @@ export interface MakeRequest {
 const LEAF_FILES = {
   serving: { key: 'servingKey', cert: 'servingCert' },
   admin: { key: 'adminKey', cert: 'adminCert' },
+  controllers: { key: 'controllersKey', cert: 'controllersCert' },
 } as const satisfies Readonly<Record<Leaf, Readonly<Record<'key' | 'cert', CredentialFile>>>>;
 
 /** Carries out a plan, each key before its certificate: the next start finds and mends what a crash left half done. */

@@ -9,6 +9,7 @@ const HOSTS = ['localhost', '127.0.0.1', '::1', 'a.default.svc'];
 const WANTED = {
   serving: { subject: 'CN=server', hosts: HOSTS },
   admin: { subject: 'O=group\nCN=admin', hosts: [] },
+  controllers: { subject: 'CN=system:controllers', hosts: [] },
 };
 
 describe('planOf()', () => {
@@ -35,6 +36,8 @@ describe('planOf()', () => {
       hosts: [],
       usage: 'clientAuth',
     } as const;
+    const controllersKey = await newKey();
+    const controllers = { key: controllersKey, commonName: 'system:controllers', hosts: [], usage: 'clientAuth' } as const; // prettier-ignore
     const serviceAccountKey = await newKey();
     complete = {
       caKey: authority.key,
@@ -42,6 +45,8 @@ describe('planOf()', () => {
       ...(await serving(HOSTS, authority, NOW)),
       adminKey,
       adminCert: issueLeaf(admin, authority, NOW),
+      controllersKey,
+      controllersCert: issueLeaf(controllers, authority, NOW),
       serviceAccountKey,
       serviceAccountPublic: publicHalf(serviceAccountKey),
     };
@@ -53,7 +58,7 @@ describe('planOf()', () => {
   it('makes everything in an empty directory', () => {
     const plan = planOf({}, WANTED, NOW);
     assert.equal(plan.authority?.how, 'new');
-    assert.deepEqual(Object.keys(plan.leaves), ['serving', 'admin']);
+    assert.deepEqual(Object.keys(plan.leaves), ['serving', 'admin', 'controllers']);
     assert.equal(plan.serviceAccount, 'pair');
   });
 
@@ -64,11 +69,11 @@ describe('planOf()', () => {
 
   it('makes leaves anew when they have less than 30 days left, and only then', () => {
     assert.deepEqual(planOf(complete, WANTED, daysLater(334)).leaves, {});
-    assert.deepEqual(Object.keys(planOf(complete, WANTED, daysLater(336)).leaves), ['serving', 'admin']);
+    assert.deepEqual(Object.keys(planOf(complete, WANTED, daysLater(336)).leaves), ['serving', 'admin', 'controllers']);
   });
 
   it('makes leaves anew when the clock was wrong at the time and they are not valid yet', () => {
-    assert.deepEqual(Object.keys(planOf(complete, WANTED, daysLater(-2)).leaves), ['serving', 'admin']);
+    assert.deepEqual(Object.keys(planOf(complete, WANTED, daysLater(-2)).leaves), ['serving', 'admin', 'controllers']);
   });
 
   it('makes the serving certificate anew when it lacks a name or an address', () => {

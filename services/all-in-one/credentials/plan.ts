@@ -1,7 +1,8 @@
 import { certificateOf, endsSoon, faultOf, privateKeyOf, type LeafWanted, type Pair } from './check.js';
 import { nameOf, type CredentialFile } from './files.js';
 
-export type Leaf = 'serving' | 'admin';
+export const LEAVES = ['serving', 'admin', 'controllers'] as const;
+export type Leaf = (typeof LEAVES)[number];
 
 /** Contents of the files; absent: no such file. */
 export type Texts = Readonly<Partial<Record<CredentialFile, string>>>;
@@ -24,7 +25,9 @@ export interface Plan {
 export function planOf(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now: Date): Plan {
   const authority = authorityPlan(texts, now);
   const leaves =
-    authority === undefined ? leafPlan(texts, wanted, now) : { serving: authority.why, admin: authority.why };
+    authority === undefined
+      ? leafPlan(texts, wanted, now)
+      : Object.fromEntries(LEAVES.map((leaf) => [leaf, authority.why]));
   if (Object.keys(leaves).length > 0 && authority === undefined && texts.caKey === undefined) {
     throw new Error(`Cannot sign without ${nameOf('caKey')}: ${Object.entries(leaves).flat().join(' ')}`);
   }
@@ -54,11 +57,9 @@ function leafPlan(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now:
   const pairs: Readonly<Record<Leaf, Pair>> = {
     serving: { cert: texts.servingCert, key: texts.servingKey },
     admin: { cert: texts.adminCert, key: texts.adminKey },
+    controllers: { cert: texts.controllersCert, key: texts.controllersKey },
   };
-  const faults = (['serving', 'admin'] as const).map((leaf) => [
-    leaf,
-    faultOf(pairs[leaf], wanted[leaf], authority, now),
-  ]);
+  const faults = LEAVES.map((leaf) => [leaf, faultOf(pairs[leaf], wanted[leaf], authority, now)]);
   return Object.fromEntries(faults.filter(([, fault]) => fault !== undefined)) as Plan['leaves'];
 }
 

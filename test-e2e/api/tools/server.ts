@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly flags?: readonly string[];
   /** Pods need service accounts, as they do by default. */
   readonly accounts?: true;
+  /** Controllers that run in the process. @default none */
+  readonly controllers?: boolean | readonly string[];
   /** Added to the environment. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -71,6 +73,7 @@ export class TestServer {
       dataDir: this.#directory,
       store: this.#o.store,
       ...(this.#o.accounts && { accounts: this.#o.accounts }),
+      ...(this.#o.controllers !== undefined && { controllers: this.#o.controllers }),
       ...(this.#o.env === undefined ? {} : { env: this.#o.env }),
       ...(etcdUrl === undefined ? {} : { etcdServers: [etcdUrl] }),
       args: [`--token-auth-file=${join(this.#directory, 'tokens.csv')}`, '--log-level=warn', ...(this.#o.flags ?? [])],
