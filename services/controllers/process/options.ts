@@ -67,11 +67,11 @@ export const RUNNING_FLAGS = {
   apiQps: {
     flag: 'api-qps',
     type: 'int',
-    default: '50',
+    default: '1000',
     min: '1',
     help: 'requests a second of each controller, on average',
   },
-  apiBurst: { flag: 'api-burst', type: 'int', default: '100', min: '1', help: 'requests at once of each controller' },
+  apiBurst: { flag: 'api-burst', type: 'int', default: '2000', min: '1', help: 'requests at once of each controller' },
 } as const satisfies FlagTable;
 
 /** Flags of every process of controllers; each has those of its controllers besides. */
