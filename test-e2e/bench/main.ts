@@ -7,6 +7,7 @@ import { FlagError, parseFlags, type FlagTable } from '../../services/machinery/
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
 import { BINDINGS, decisionMicros, getWithRights } from './access.js';
 import { admissionRows } from './admission.js';
+import { informerFigures } from './clients.js';
 import type { Target } from './connection.js';
 import { cpuMicros, residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
@@ -63,6 +64,7 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     await bare.stop();
     if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
     await platform.stop();
+    if (INFORMER.includes(o.only)) rows.push(...(await informerRows(store, etcd?.url)));
     if (ADMISSION.includes(o.only)) rows.push(...(await admissionRowsOf(store, o.seconds, etcd?.url)));
   } finally {
     await etcd?.stop();
@@ -84,6 +86,23 @@ async function accessRow(store: string, subject: Subject): Promise<Row> {
     p99Ms: checked.p99Ms,
     cpuMicros: checked.cpuMicros,
   };
+}
+
+/** Part of the names of the rows about informers. */
+const INFORMER = 'informer';
+
+async function informerRows(store: string, etcdUrl: string | undefined): Promise<Row[]> {
+  const { objects, startMs, heldMb, objectsMb, eventsPerSecond } = await informerFigures(store, etcdUrl);
+  const count = objects.toLocaleString('en');
+  return [
+    row(store, `informer, start with ${count} objects`, 's', startMs / 1000),
+    {
+      ...row(store, `informer, heap with ${count} objects`, 'MB', heldMb),
+      limit: objectsMb,
+      limitBy: 'parsed objects',
+    },
+    row(store, `informer, events to a handler`, '/s', eventsPerSecond),
+  ];
 }
 
 /** Part of the names of the rows about admission. */
