@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { vocabulary, type VocabularyName } from '../../services/machinery/vocabulary/vocabulary.js';
 import { MASTERS_REQUESTS, pem, CERTIFICATE } from '../../services/apiserver/registry/validation/testing/signing-requests.js'; // prettier-ignore
 import type { Client, Reply } from '../api/tools/client.js';
-import { configMap, configMapsIn, created, newNamespace, ok, refused } from '../api/tools/objects.js';
+import { configMap, configMapsIn, created, eventually, newNamespace, ok, refused } from '../api/tools/objects.js';
 import { onServer, type TestServer } from '../api/tools/server.js';
 import { SIGNING_REQUEST } from '../api/tools/signing-request.js';
 
@@ -77,6 +77,8 @@ for (const name of ['platform', 'kubernetes'] as const satisfies readonly Vocabu
             /^namespaces "nowhere"/,
           );
           const namespace = await inNew();
+          const account = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
+          await eventually(async () => ((await client().get(account)).code === 200 ? true : undefined));
           ok(await client().delete(`/api/v1/namespaces/${namespace}`));
           const why = new RegExp(`create new content in namespace ${namespace} because it is being terminated`);
           for (const path of ['pods', 'pods/p/binding', 'serviceaccounts/default/token']) {

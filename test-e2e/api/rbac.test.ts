@@ -15,7 +15,8 @@ for (const [store, words] of [
   ['embedded', 'kubernetes'],
   ['etcd', 'platform'],
 ] as const satisfies readonly (readonly [StoreName, string])[]) {
-  onServer(`roles and bindings (${store} store, words of ${words})`, { store, flags: flagsFor(words) }, (server) => {
+  const o = { store, flags: flagsFor(words), controllers: ['clusterrole-aggregation'] };
+  onServer(`roles and bindings (${store} store, words of ${words})`, o, (server) => {
     const access = new Access(server, words);
 
     describe('without any binding', () => {

@@ -9,7 +9,7 @@ export interface StartPlatform {
   readonly dataDir?: string;
   readonly vocabulary?: 'platform' | 'kubernetes';
   readonly store?: 'embedded' | 'etcd';
-  /** Whether pods need a service account. No controller makes the default one of a namespace yet. */
+  /** Whether pods need a service account; the controller then runs that makes the default one of each namespace. */
   readonly accounts?: boolean;
   /** Controllers that run in the process: none, all, or those named. @default none, so that nothing else writes */
   readonly controllers?: boolean | readonly string[];
@@ -79,7 +79,7 @@ function flags(o: StartPlatform, dataDir: string): string[] {
     '--bind-address=127.0.0.1',
     '--secure-port=0',
     ...(o.accounts === true ? [] : WITHOUT_ACCOUNTS),
-    ...controllerFlags(o.controllers ?? false),
+    ...controllerFlags(o.controllers ?? (o.accounts === true ? ['serviceaccount'] : false)),
     `--data-dir=${dataDir}`,
     ...(o.vocabulary === undefined ? [] : [`--vocabulary=${o.vocabulary}`]),
     ...(o.store === undefined ? [] : [`--store=${o.store}`]),

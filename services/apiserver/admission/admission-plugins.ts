@@ -198,10 +198,6 @@ export function runs(o: Options, { name, byDefault }: Pick<AdmissionEntry, 'name
   return o.enableAdmissionPlugins.includes(name) || (typeof byDefault === 'boolean' ? byDefault : byDefault(o));
 }
 
-/** Whether pods are refused where their service account is missing. */
-export const needsAccounts = (o: Options): boolean =>
-  ADMISSION_PLUGINS.some((entry) => entry.name === 'ServiceAccount' && runs(o, entry));
-
 /**
  * Names of plugins that are not there may be disabled, not enabled.
  *

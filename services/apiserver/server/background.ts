@@ -1,5 +1,4 @@
 import { repeat } from '../../machinery/loop/repeat.js';
-import { needsAccounts } from '../admission/admission-plugins.js';
 import { runCompactor } from '../../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import { publishTrust } from '../authentication/published-trust.js';
@@ -10,7 +9,6 @@ import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { bootstrapObjects } from '../registry/bootstrap.js';
-import { lookAfterDefaultAccounts } from '../registry/default-accounts.js';
 import { runAllocationRepair } from '../registry/allocation/allocation-repair.js';
 
 export interface BackgroundDeps {
@@ -55,7 +53,6 @@ async function lookAfter(
     runAllocationRepair(allocations, core.resources.allStored(), signal),
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
     lookAfterFlowControl(core, log, signal),
-    needsAccounts(o) ? lookAfterDefaultAccounts({ ...core, log }, signal) : undefined,
     publishTrust(o, core, log, signal),
   ]);
 }
