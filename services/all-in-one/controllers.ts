@@ -4,7 +4,7 @@ import type { Connection } from '../client/kubeconfig/connection.js';
 import { GROUPS } from '../controller-manager/groups.js';
 import { identityOf } from '../controllers/identity/identity.js';
 import { chosen } from '../controllers/process/choose.js';
-import { ELECTION_FLAGS } from '../controllers/process/options.js';
+import { ELECTION_FLAGS, RATE } from '../controllers/process/options.js';
 import { Manager } from '../controllers/running/manager.js';
 import { controllerMetrics } from '../controllers/running/metrics.js';
 import type { ControllerEntry } from '../controllers/controller.js';
@@ -52,8 +52,7 @@ export async function runBeside(u: UpControllers, stop: AbortSignal): Promise<vo
     // A store of its own has no second process.
     election: { ...parseFlags(ELECTION_FLAGS, []).options, leaderElect: options.etcdServers.length > 0 },
     useServiceAccountCredentials: options.authorizationMode.includes('RBAC'),
-    qps: 50,
-    burst: 100,
+    ...RATE,
     metrics: controllerMetrics(new Registry()),
     log,
   });

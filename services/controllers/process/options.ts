@@ -50,6 +50,9 @@ export const ELECTION_FLAGS = {
   },
 } as const satisfies FlagTable;
 
+/** Requests of each controller. A server guards itself by flow control; this bounds what a fault can do. */
+export const RATE = { qps: 1_000, burst: 2_000 };
+
 /** Flags of what controllers run as, wherever they run. */
 export const RUNNING_FLAGS = {
   controllers: {
@@ -67,11 +70,17 @@ export const RUNNING_FLAGS = {
   apiQps: {
     flag: 'api-qps',
     type: 'int',
-    default: '1000',
+    default: String(RATE.qps),
     min: '1',
     help: 'requests a second of each controller, on average',
   },
-  apiBurst: { flag: 'api-burst', type: 'int', default: '2000', min: '1', help: 'requests at once of each controller' },
+  apiBurst: {
+    flag: 'api-burst',
+    type: 'int',
+    default: String(RATE.burst),
+    min: '1',
+    help: 'requests at once of each controller',
+  },
 } as const satisfies FlagTable;
 
 /** Flags of every process of controllers; each has those of its controllers besides. */
