@@ -88,7 +88,7 @@ describe('openEventRecorder()', () => {
   beforeEach(() => {
     [asked, served, missing, failing, warnings] = [[], true, false, false, 0];
     stop = new AbortController();
-    const log = { debug: () => undefined, info: () => undefined, warn: () => void warnings++, error: () => undefined };
+    const log = { debug: () => undefined, info: () => undefined, warn: () => (warnings += 1), error: () => undefined };
     const source = { component: 'it', instance: 'host' };
     recorder = openEventRecorder({ client, vocabulary: vocabulary('platform'), source, log, signal: stop.signal });
   });
@@ -119,7 +119,7 @@ describe('openEventRecorder()', () => {
 
   it('writes to the newer API where it is served', async () => {
     await recorded(event('a', { action: 'Doing' }), event('a', { action: 'Doing' }));
-    const { eventTime, metadata, ...body } = asked[0]?.body ?? {};
+    const { eventTime, metadata, ...body } = asked[0]?.body ?? assert.fail();
     assert.match(String(eventTime), /^\d{4}-.*\.\d{6}Z$/);
     assert.equal((metadata as { namespace: string }).namespace, 'ns');
     assert.match(nameOf(0), /^p\.[0-9a-f]+$/);
@@ -133,18 +133,18 @@ describe('openEventRecorder()', () => {
       reportingInstance: 'host',
     });
     assert.equal(asked[1]?.to, `merge events.platform.io ns/${nameOf(0)}`);
-    assert.equal((asked[1]?.body['series'] as { count: number }).count, 2);
+    assert.equal((asked[1].body['series'] as { count: number }).count, 2);
   });
 
   it('writes to the core API where there is no other', async () => {
     served = false;
     await recorded(event('a'), event('a'));
-    const { involvedObject, message, source, count, firstTimestamp } = asked[0]?.body ?? {};
+    const { involvedObject, message, source, count, firstTimestamp } = asked[0]?.body ?? assert.fail();
     assert.equal((involvedObject as { uid: string }).uid, 'u');
     assert.deepEqual([message, source, count], ['a', { component: 'it', host: 'host' }, 1]);
     assert.match(String(firstTimestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     assert.equal(asked[1]?.to, `merge  ns/${nameOf(0)}`);
-    assert.equal(asked[1]?.body['count'], 2);
+    assert.equal(asked[1].body['count'], 2);
   });
 
   it('makes an event again whose time to live is over', async () => {

@@ -18,7 +18,7 @@ describe('work()', () => {
   afterEach(() => stop.abort());
 
   const ends = (): Ends => ({ stop: stop.signal, halt: halt.signal });
-  const log = { debug: () => undefined, info: () => undefined, warn: () => void warnings++, error: () => undefined };
+  const log = { debug: () => undefined, info: () => undefined, warn: () => (warnings += 1), error: () => undefined };
   const running = (c: Partial<Controller>, onSynced = (): void => undefined): Promise<void> => {
     const controller = { informers: [], workers: 1, reconcile: () => Promise.resolve(undefined), ...c };
     const observe = (result: string): void => void results.push(result);
@@ -34,7 +34,7 @@ describe('work()', () => {
     const informer = { synced: () => new Promise<void>((resolve) => fill.push(resolve)) };
     let isSynced = false;
     queue.add('a');
-    const reconcile = (key: string): Promise<Reconciled> => Promise.resolve(void seen.push(key) as undefined);
+    const reconcile = (key: string): Promise<Reconciled> => Promise.resolve(void seen.push(key));
     const ended = running({ informers: [informer, informer], reconcile }, () => (isSynced = true));
     fill[0]?.();
     await turn();
