@@ -10,6 +10,22 @@ export const RESOURCE_LIFECYCLE_FLAGS = {
     max: '100',
     help: 'namespaces that are emptied at once',
   },
+  concurrentResourceQuotaSyncs: {
+    flag: 'concurrent-resource-quota-syncs',
+    type: 'int',
+    default: '5',
+    min: '1',
+    max: '100',
+    help: 'quotas that are brought in line at once',
+  },
+  resourceQuotaSyncPeriod: {
+    flag: 'resource-quota-sync-period',
+    type: 'duration',
+    default: '5m',
+    min: '1s',
+    max: '24h',
+    help: 'how often a quota is looked at when nothing changes',
+  },
   concurrentTtlAfterFinishedSyncs: {
     flag: 'concurrent-ttl-after-finished-syncs',
     type: 'int',
