@@ -61,10 +61,17 @@ export function authorityFiles(o: AuthorityOptions): ReadonlyMap<SignerKind, Aut
   return new Map(files);
 }
 
-/** @throws {Error} In one line, for files that cannot be read or do not fit. */
-export function openAuthority({ certFile, keyFile }: AuthorityFiles, log: Pick<Log, 'warn'>): SigningAuthority {
-  const cert = new RereadFile(certFile, { maxBytes: MAX_BYTES });
-  const key = new RereadFile(keyFile, { maxBytes: MAX_BYTES });
+/**
+ * @param now Milliseconds of a clock that never goes back.
+ * @throws {Error} In one line, for files that cannot be read or do not fit.
+ */
+export function openAuthority(
+  { certFile, keyFile }: AuthorityFiles,
+  log: Pick<Log, 'warn'>,
+  now: () => number = (): number => performance.now(),
+): SigningAuthority {
+  const cert = new RereadFile(certFile, { maxBytes: MAX_BYTES, now });
+  const key = new RereadFile(keyFile, { maxBytes: MAX_BYTES, now });
   const read = (): Authority & { readonly endsAt: number } =>
     authorityOf(cert.text, key.text, `${certFile}, ${keyFile}`);
   let present = read();

@@ -60,7 +60,8 @@ export function endOf(csr: CertificateSigningRequest): number {
 function certificateEnd(csr: CertificateSigningRequest): number {
   if (!hasCertificate(csr)) return Infinity;
   try {
-    return Date.parse(new X509Certificate(Buffer.from(csr.status?.certificate ?? '', 'base64')).validTo);
+    const end = Date.parse(new X509Certificate(Buffer.from(csr.status?.certificate ?? '', 'base64')).validTo);
+    return Number.isNaN(end) ? Infinity : end;
   } catch {
     return Infinity;
   }

@@ -24,11 +24,17 @@ export class FakeServer {
   readonly #informers = new Map<string, FakeInformer>();
   readonly #late: (() => void)[] = [];
   readonly #refusals: { readonly asked: RegExp; readonly err: Error }[] = [];
+  readonly #answers = new Map<string, (object: AnyObject) => AnyObject>();
 
   /** The next request that matches fails so. */
   refuse(asked: RegExp, reason: Reason, causes: readonly string[] = []): void {
     const details = { causes: causes.map((cause) => ({ reason: cause })) };
     this.#refusals.push({ asked, err: errorOf(reason, details) });
+  }
+
+  /** Objects of the type are answered so when they are created, and not kept: reviews. */
+  answer<T extends AnyObject>(type: ResourceType<T>, answer: (object: T) => T): void {
+    this.#answers.set(type.resource, answer as unknown as (object: AnyObject) => AnyObject);
   }
 
   /** As another client would. @returns The object as it is stored. */
@@ -100,7 +106,9 @@ export class FakeServer {
         return { items: all.map(live), resourceVersion: String(this.#version) };
       },
       create: async (object) => {
-        this.#ask('create', type, key(object));
+        const answer = this.#answers.get(type.resource);
+        this.#ask('create', type, answer === undefined ? key(object) : '');
+        if (answer !== undefined) return live(answer(object) as Stored);
         if (this.#of(type).has(key(object))) fail('AlreadyExists');
         return live(this.#store(type, object, undefined));
       },
