@@ -133,13 +133,22 @@ function withMadeFiles(o: UpOptions, vocabulary: Vocabulary): UpOptions {
     clientCaFile: made(o.clientCaFile, 'caCert'),
     serviceAccountSigningKeyFile: signingKey,
     serviceAccountPrivateKeyFile: o.serviceAccountPrivateKeyFile === '' ? signingKey : o.serviceAccountPrivateKeyFile,
-    ...(o.clusterSigningCertFile === '' && {
-      clusterSigningCertFile: pathOf(o.dataDir, 'caCert'),
-      clusterSigningKeyFile: pathOf(o.dataDir, 'caKey'),
-    }),
+    ...(o.clusterSigningCertFile === '' && o.clusterSigningKeyFile === '' && signingFiles(o)),
     serviceAccountIssuer: o.serviceAccountIssuer.length === 0 ? [usualIssuer(vocabulary)] : o.serviceAccountIssuer,
   };
 }
+
+/** The made authority signs for all signers that no files are named for, so that the server knows the clients. */
+function signingFiles(o: UpOptions): Partial<UpOptions> {
+  const files = SIGNERS.flatMap((signer): [string, string][] => {
+    const [cert, key] = [`clusterSigning${signer}CertFile`, `clusterSigning${signer}KeyFile`] as const;
+    if (o[cert] !== '' || o[key] !== '') return [];
+    return [[cert, pathOf(o.dataDir, 'caCert')], [key, pathOf(o.dataDir, 'caKey')]]; // prettier-ignore
+  });
+  return Object.fromEntries(files);
+}
+
+const SIGNERS = ['ApiServerClient', 'NodeAgentClient', 'NodeAgentServing', 'LegacyUnknown'] as const;
 
 /** An operator who names other authorities for clients may mean to shut the made administrator out, or not. */
 function warnOfStrangeAuthority({ clientCaFile, dataDir }: UpOptions, log: Log): void {
