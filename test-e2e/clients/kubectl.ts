@@ -23,12 +23,14 @@ export interface KubectlSuite {
   readonly flags?: readonly string[];
   /** Pods need service accounts, as they do by default. */
   readonly accounts?: true;
+  /** That run beside the server. */
+  readonly controllers?: readonly string[];
 }
 
 /** Defines tests of kubectl against one server, which is started once for all of them. */
 export function withKubectl(
   title: string,
-  { vocabulary, store, flags = [], accounts }: KubectlSuite,
+  { vocabulary, store, flags = [], accounts, controllers = [] }: KubectlSuite,
   define: (kubectl: () => Kubectl) => void,
 ): void {
   describe(`kubectl ${Kubectl.version() ?? '(none)'} ${title} on --vocabulary=${vocabulary} --store=${store}`, function () {
@@ -44,6 +46,7 @@ export function withKubectl(
         store,
         args: flags,
         ...(accounts && { accounts }),
+        ...(controllers.length > 0 && { controllers }),
         ...(etcd === undefined ? {} : { etcdServers: [etcd.url] }),
       });
       kubectl = new Kubectl(server.kubeconfig);
