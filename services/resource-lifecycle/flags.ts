@@ -10,6 +10,14 @@ export const RESOURCE_LIFECYCLE_FLAGS = {
     max: '100',
     help: 'namespaces that are emptied at once',
   },
+  concurrentGcSyncs: {
+    flag: 'concurrent-gc-syncs',
+    type: 'int',
+    default: '20',
+    min: '1',
+    max: '100',
+    help: 'objects that are looked at at once because their owners may be gone',
+  },
   concurrentResourceQuotaSyncs: {
     flag: 'concurrent-resource-quota-syncs',
     type: 'int',

@@ -1,5 +1,11 @@
 import type { Handler, IndexFunction, Informer, Informers, Store } from '../informer/informer.js';
-import { ApiError, type ApiClient, type ResourceClient, type SubresourceOption } from '../rest/client.js';
+import {
+  ApiError,
+  type ApiClient,
+  type DeleteOptions,
+  type ResourceClient,
+  type SubresourceOption,
+} from '../rest/client.js';
 import { keyOf, type AnyObject, type Live, type ResourceType } from '../rest/resource-type.js';
 import { StatusError, type Reason } from '../../machinery/meta/status.js';
 
@@ -13,12 +19,15 @@ export type Asked = string;
 
 /**
  * Objects in memory behind the interfaces of the client, for tests of what stands on it: it says what it was asked, refuses what
- * it is told to, and its informers can be left behind. It judges nothing: what a server does is tested with a server.
+ * it is told to, and its informers can be left behind. Of what servers do it knows finalizers alone; the rest is tested with
+ * a server.
  */
 export class FakeServer {
   readonly asked: Asked[] = [];
   /** Whether informers wait for `catchUp`. */
   isLagging = false;
+  /** Whether finalizers, and policies of deletions, keep objects that clients delete. */
+  mindsFinalizers = false;
   #version = 0;
   readonly #objects = new Map<string, Map<string, Stored>>();
   readonly #informers = new Map<string, FakeInformer>();
@@ -89,8 +98,10 @@ export class FakeServer {
       const { resourceVersion = before.metadata.resourceVersion, uid = before.metadata.uid } = object.metadata ?? {};
       if (resourceVersion !== before.metadata.resourceVersion || uid !== before.metadata.uid) fail('Conflict');
       const whole =
-        verb === 'update' ? object : { ...before, ...object, metadata: { ...before.metadata, ...object.metadata } };
-      return live(this.#store(type, whole, before));
+        verb === 'update' ? object : { ...before, ...object, metadata: merged(before.metadata, object.metadata ?? {}) };
+      const stored = live(this.#store(type, whole, before));
+      if (this.mindsFinalizers && isHeld(before) && !isHeld(stored)) this.remove(type, key(object));
+      return stored;
     };
     return {
       type,
@@ -115,12 +126,15 @@ export class FakeServer {
       update: async (object, o) => change('update', object, o),
       apply: async (object, o) => change('apply', object, o),
       patch: async (name, _, patch, o) => change('patch', { ...(patch as AnyObject), metadata: { ...(patch as AnyObject).metadata, ...name } }, o), // prettier-ignore
-      delete: async (name, { preconditions }) => {
+      delete: async (name, { preconditions, propagationPolicy }) => {
         this.#ask('delete', type, keyOf(name));
-        const { uid, resourceVersion } = here(keyOf(name)).metadata;
+        const before = here(keyOf(name));
+        const { uid, resourceVersion } = before.metadata;
         if ((preconditions?.uid ?? uid) !== uid) fail('Conflict');
         if ((preconditions?.resourceVersion ?? resourceVersion) !== resourceVersion) fail('Conflict');
-        this.remove(type, keyOf(name));
+        const marked = markedForDeletion(before, propagationPolicy);
+        if (this.mindsFinalizers && isHeld(marked)) this.#store(type, marked, before);
+        else this.remove(type, keyOf(name));
       },
       deleteCollection: async ({ namespace = '' }) => {
         this.#ask('deletecollection', type, namespace);
@@ -166,6 +180,22 @@ export class FakeServer {
     this.#objects.set(resource, objects);
     return objects;
   }
+}
+
+/** What a merge patch makes of metadata. */
+const merged = (metadata: object, patch: object): object =>
+  Object.fromEntries(Object.entries({ ...metadata, ...patch }).filter(([, value]) => value !== null));
+
+const isHeld = ({ metadata: { deletionTimestamp, finalizers = [] } }: Stored): boolean =>
+  deletionTimestamp !== undefined && finalizers.length > 0;
+
+const POLICY_FINALIZERS = { Orphan: ['orphan'], Foreground: ['foregroundDeletion'], Background: [] } as const;
+
+function markedForDeletion(object: Stored, policy: DeleteOptions['propagationPolicy']): Stored {
+  const { deletionTimestamp = '2026-01-01T00:00:00Z', finalizers = [] } = object.metadata;
+  const others = finalizers.filter((it) => it !== 'orphan' && it !== 'foregroundDeletion');
+  const wanted = policy === undefined ? finalizers : [...others, ...POLICY_FINALIZERS[policy]];
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp, finalizers: wanted } };
 }
 
 /** Understands field selectors of equality on `type`, `metadata.name` and the like. */
