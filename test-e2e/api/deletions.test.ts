@@ -124,6 +124,22 @@ function policies(server: Server): void {
     refused(await client.get(path), 404, 'NotFound');
   });
 
+  it('of jobs that are not said leave their pods, with a warning', async () => {
+    const { client } = server();
+    const path = `/apis/batch/v1/namespaces/${await newNamespace(client)}/jobs`;
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+    for (const name of ['silent', 'said']) created(await client.post(path, { apiVersion: 'batch/v1', kind: 'Job', metadata: { name }, spec: { template } })); // prettier-ignore
+    const silent = await client.delete(`${path}/silent`);
+    assert.deepEqual(finalizersOf(silent), [ORPHAN]);
+    assert.match(
+      String(silent.headers['warning']),
+      /^299 - "child pods are preserved by default when jobs are deleted; /,
+    );
+    const said = ok(await client.delete(`${path}/said?propagationPolicy=Background`));
+    assert.equal(said.status, 'Success');
+    ok(await client.delete(path));
+  });
+
   it('leave a pod that is being wound down as it is', async () => {
     const { client } = server();
     const path = `/api/v1/namespaces/${await newNamespace(client)}/pods`;

@@ -18,8 +18,12 @@ const namespaces = servedAs('', 'v1', 'namespaces').stored.strategy;
 const running = (metadata: ObjectMeta = {}): ApiObject => object(metadata, { spec: { nodeName: 'n' } });
 
 describe('nextDeletionStep()', () => {
-  const step = (of: ApiObject, options: Partial<DeleteOptions> = {}, strategy = DEFAULT_STRATEGY): DeletionStep =>
-    nextDeletionStep(strategy, of, { ...IMMEDIATELY, ...options }, NOW);
+  const step = (
+    of: ApiObject,
+    options: Partial<DeleteOptions> = {},
+    strategy = DEFAULT_STRATEGY,
+    version = 'v1',
+  ): DeletionStep => nextDeletionStep(strategy, of, { ...IMMEDIATELY, ...options }, { nowMs: NOW, version });
   /** The metadata of what is marked. */
   const marked = (of: ApiObject, options: Partial<DeleteOptions> = {}, strategy = DEFAULT_STRATEGY): ObjectMeta => {
     const next = step(of, options, strategy);
@@ -35,6 +39,24 @@ describe('nextDeletionStep()', () => {
     assert.deepEqual([deletionTimestamp, deletionGracePeriodSeconds, generation], ['2024-01-01T00:00:00Z', 0, 2]);
     assert.equal(held.metadata.deletionTimestamp, undefined);
     assert.equal(marked(object({ finalizers: [OWN], generation: 2, deletionTimestamp: MARKED }), { propagationPolicy: 'Orphan' }).generation, 2); // prettier-ignore
+  });
+
+  it('leaves dependents of some kinds to themselves where nothing is said, for clients of some versions', () => {
+    const finalizersOf = (of: ApiObject, group: string, version: string, resource: string): unknown => {
+      const next = step(of, {}, servedAs(group, version, resource).stored.strategy, version);
+      return next.do === 'mark' ? next.object.metadata.finalizers : next.do;
+    };
+    assert.deepEqual(finalizersOf(object({}), '', 'v1', 'replicationcontrollers'), [ORPHAN]);
+    assert.deepEqual(finalizersOf(object({}), 'batch', 'v1', 'jobs'), [ORPHAN]);
+    assert.deepEqual(finalizersOf(object({}), 'batch', 'v1beta1', 'cronjobs'), [ORPHAN]);
+    assert.equal(finalizersOf(object({}), 'batch', 'v1', 'cronjobs'), 'remove');
+    assert.equal(finalizersOf(object({}), 'apps', 'v1', 'replicasets'), 'remove');
+    assert.deepEqual(finalizersOf(object({ finalizers: [FOREGROUND] }), 'batch', 'v1', 'jobs'), [FOREGROUND]);
+    assert.deepEqual(finalizersOf(object({ finalizers: [ORPHAN, OWN] }), 'batch', 'v1', 'jobs'), [ORPHAN, OWN]);
+    assert.deepEqual(finalizersOf(object({ finalizers: [OWN] }), 'batch', 'v1', 'jobs'), [OWN, ORPHAN]);
+    const jobs = servedAs('batch', 'v1', 'jobs').stored.strategy;
+    assert.deepEqual(step(object({}), { propagationPolicy: 'Background' }, jobs), { do: 'remove' });
+    assert.deepEqual(step(object({}), { orphanDependents: false }, jobs), { do: 'remove' });
   });
 
   it('keeps a kind without generation without', () => {

@@ -33,15 +33,20 @@ export function checkPreconditions(resource: ResourceName, object: ApiObject, { 
 /**
  * The effect of a delete request on an object (spec 1, 3.1). Pure: `object` is not changed.
  *
- * @param nowMs The time of the request.
+ * @param asked The time of the request, and the version of the type in which it came.
  */
 export function nextDeletionStep(
   strategy: Strategy,
   object: ApiObject,
   options: DeleteOptions,
-  nowMs: number,
+  asked: { readonly nowMs: number; readonly version: string },
 ): DeletionStep {
-  const finalizers = finalizersFor(object.metadata.finalizers ?? [], options);
+  const { nowMs, version } = asked;
+  const finalizers = finalizersFor(
+    object.metadata.finalizers ?? [],
+    options,
+    strategy.orphansIn?.includes(version) === true,
+  );
   const grace = strategy.gracePeriod?.(object, options) ?? 0;
   const held = finalizers.length > 0 || (strategy.holdsDeletion?.(object) ?? false);
   const marked = object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
@@ -74,12 +79,13 @@ export function deletionIsDue(strategy: Strategy, object: ApiObject): boolean {
 }
 
 /** The propagation policy lives on as a finalizer that the garbage collector takes off. */
-function finalizersFor(present: readonly string[], o: DeleteOptions): string[] {
+function finalizersFor(present: readonly string[], o: DeleteOptions, orphansByDefault: boolean): string[] {
   const policy =
     o.propagationPolicy ??
     (o.orphanDependents === undefined ? undefined : o.orphanDependents ? 'Orphan' : 'Background');
-  if (policy === undefined) return [...present];
   const others = present.filter((f) => f !== ORPHAN && f !== FOREGROUND);
+  if (policy === undefined)
+    return orphansByDefault && others.length === present.length ? [...present, ORPHAN] : [...present];
   if (policy === 'Background') return others;
   return [...others, policy === 'Orphan' ? ORPHAN : FOREGROUND];
 }

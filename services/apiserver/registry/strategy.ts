@@ -36,6 +36,10 @@ export interface Strategy extends Allocating {
   readonly keepsFirstStatus: boolean;
   /** A finished deletion answers the last state instead of a Status. */
   readonly returnsDeleted: boolean;
+  /** Versions whose oldest clients count on dependents to stay, where a deletion does not say what happens to them. */
+  readonly orphansIn?: readonly string[];
+  /** Told to clients whose deletion does not say what happens to dependents. */
+  readonly silentDeletionWarning?: string;
   /** Members of an event carry a lease of this many seconds; 0 = kept for ever. */
   readonly ttlSeconds: number;
   /**

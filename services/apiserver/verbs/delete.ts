@@ -4,10 +4,12 @@ import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, notFound } from '../../machinery/meta/status.js';
 import { admissionRequest, admit } from '../admission/request.js';
 import type { CachedObject } from '../cache/cached-object.js';
+import { addWarnings } from '../http/warnings.js';
 import { booleanParameter, integerParameter } from '../http/query.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import { deleteOptions, type DeleteOptions } from '../registry/delete-options.js';
 import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
+import type { Strategy } from '../registry/strategy.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Decide, Written } from '../registry/writer.js';
 import { answerSuccess, answerWritten } from './answers.js';
@@ -53,7 +55,8 @@ export async function removeObject(
     const target = { ...request, declaration, namespace, name };
     const asked = { operation: 'DELETE', oldObject: old, dryRun, options: given, leaveTurn } as const;
     if (!isAdmitted) await admit(admission, admissionRequest(ctx, target, asked));
-    const step = nextDeletionStep(stored.strategy, old, options, Date.now());
+    warnOfSilence(ctx, stored.strategy, options);
+    const step = nextDeletionStep(stored.strategy, old, options, { nowMs: Date.now(), version: declaration.version });
     if (step.do === 'nothing') return { do: 'nothing' };
     const next = step.do === 'mark' ? step.object : undefined;
     const companions = await admission.charge({ stored, namespace, name, current, next });
@@ -64,6 +67,15 @@ export async function removeObject(
   if (object === undefined) throw notFound(stored.hub, name);
   if (state !== undefined) state.metadata.resourceVersion = String(object.revision);
   return { ...written, object };
+}
+
+function warnOfSilence(
+  ctx: Context,
+  { silentDeletionWarning }: Strategy,
+  { propagationPolicy, orphanDependents }: DeleteOptions,
+): void {
+  const isSilent = propagationPolicy === undefined && orphanDependents === undefined;
+  if (isSilent && silentDeletionWarning !== undefined) addWarnings(ctx, [silentDeletionWarning]);
 }
 
 /** From the body when there is one, else from the query. @throws {StatusError} */

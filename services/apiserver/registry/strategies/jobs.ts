@@ -29,4 +29,11 @@ function prepareForCreate(job: ApiObject & Job): void {
 const sorted = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-export const jobs: Partial<Strategy> = { generation: 'spec', immutable: [['spec', 'selector']], prepareForCreate };
+export const jobs: Partial<Strategy> = {
+  generation: 'spec',
+  immutable: [['spec', 'selector']],
+  orphansIn: ['v1'],
+  silentDeletionWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  prepareForCreate,
+};

@@ -46,7 +46,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     persistentvolumes: plain({ keepsFirstStatus: true, returnsDeleted: true }),
     pods: ({ vocabulary }) => pods(vocabulary),
     podtemplates: plain({ generation: 'body', returnsDeleted: true }),
-    replicationcontrollers: specGeneration,
+    replicationcontrollers: plain({ generation: 'spec', orphansIn: ['v1'] }),
     resourcequotas: plain(returned),
     secrets: plain({ ...secrets, decidesAccess: true }),
     serviceaccounts: plain({ returnsDeleted: true, decidesAccess: true }),
@@ -74,7 +74,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     statefulsets: specGeneration,
   },
   batch: {
-    cronjobs: specGeneration,
+    cronjobs: plain({ generation: 'spec', orphansIn: ['v1beta1'] }),
     jobs: plain(jobs),
   },
   [groups.certificates]: {
