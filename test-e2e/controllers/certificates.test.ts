@@ -19,6 +19,8 @@ const RBAC = `/apis/${groups.rbac}/v1`;
 const NODE = '/O=system:nodes/CN=system:node:a';
 const SERVES_NODES = 'system:certificates.platform.io:certificatesigningrequests';
 
+const isWrite = (verb: string): boolean => !['get', 'list', 'watch'].includes(verb);
+
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -232,7 +234,7 @@ describe('certificates for those who ask', function () {
     }, 60_000);
   });
 
-  it('every right of the role was used, and no other asked for', async () => {
+  it('every right of the role to write was used, and no other asked for', async () => {
     const account = `system:serviceaccount:${namespaces.system}:certificate-controller`;
     const path = `/apis/${groups.certificates}/v1/certificatesigningrequests`;
     const role = (await admin.get(`${RBAC}/clusterroles/system:controller:certificate-controller`)).json();
@@ -250,10 +252,13 @@ describe('certificates for those who ask', function () {
         const { apiGroup = '', resource = '', subresource } = objectRef;
         return [verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`].join(' ');
       });
+    // Reading and events are for controllers of others that run under the account: ours look through shared informers.
     const granted = rules
-      .filter(({ resources }) => !resources.includes('signers'))
+      .filter(({ resources }) => !resources.includes('signers') && !resources.includes('events'))
       .flatMap(({ apiGroups, resources, verbs }) =>
-        apiGroups.flatMap((group) => resources.flatMap((it) => verbs.map((verb) => [verb, group, it].join(' ')))),
+        apiGroups.flatMap((group) =>
+          resources.flatMap((it) => verbs.filter(isWrite).map((verb) => [verb, group, it].join(' '))),
+        ),
       );
     assert.deepEqual([...new Set(used)].sort(), granted.sort());
   });

@@ -32,8 +32,7 @@ for (const store of ['embedded', 'etcd'] as const) {
     });
 
     const list = async (path: string, of: string): Promise<readonly Shown[]> =>
-      (await server.client.get(`${path}${path.includes('?') ? '' : '?'}labelSelector=of%3D${of}`)).body
-        .items;
+      (await server.client.get(`${path}${path.includes('?') ? '' : '?'}labelSelector=of%3D${of}`)).body.items;
     const create = async (path: string, name: string, metadata: object = {}): Promise<string> => {
       const { code, body } = await server.client.post(path, { metadata: { name, ...metadata } });
       assert.equal(code, 201);
