@@ -63,6 +63,15 @@ describe('untilOver()', () => {
     assert.deepEqual(clock.woken, [3_996, 4_001, 6_001]);
   });
 
+  it('sends none at the end, also when the timer of the deadline fires early', async () => {
+    clock.onSleep = () => {
+      clock.early = clock.woken.length === 1 ? 5 : 0;
+    };
+    await run(6_000);
+    assert.deepEqual(bookmarks, [4_001]);
+    assert.deepEqual(clock.woken, [4_001, 5_996, 6_001]);
+  });
+
   it('sends none while the watcher is behind, and goes on when it is not any more', async () => {
     delivered = undefined;
     clock.onSleep = () => {

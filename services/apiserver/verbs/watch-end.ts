@@ -43,7 +43,7 @@ export async function untilOver(
     const wake = bookmark === undefined || now >= lastBookmarkAt ? deadline : Math.min(every, lastBookmarkAt);
     // Timers count from the beginning of a turn of the event loop, so one that is set late in a long turn fires early.
     await clock.sleep(wake - now + 1, over);
-    const isEarly = wake === lastBookmarkAt && clock.now() < wake; // the last one is sent once
+    const isEarly = wake !== every && clock.now() < wake; // the last one is sent once, and none at the deadline
     if (hasFired(over) || isEarly || clock.now() >= deadline) continue;
     if (session.deliveredTo() !== undefined) bookmark?.();
   }
