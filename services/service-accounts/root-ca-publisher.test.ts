@@ -55,6 +55,18 @@ describe('the publisher of authorities', () => {
     });
   }
 
+  it('says on it to people what it is for, in their words where there are some', async () => {
+    const said = (namespace: string): string | undefined =>
+      cluster.get(configMaps, `${namespace}/${NAME}`)?.metadata.annotations?.[words.annotations.description];
+    const metadata = { name: NAME, namespace: 'a', annotations: { [words.annotations.description]: 'ours' } };
+    cluster.put(configMaps, { metadata, data: { 'ca.crt': 'mine' } });
+    cluster.put(configMaps, { metadata: { name: NAME, namespace: 'b' }, data: { 'ca.crt': CA } });
+    await cluster.settle(open());
+    assert.equal(said('a'), 'ours');
+    assert.match(said('b') ?? '', /^The certificates by which /);
+    assert.deepEqual(published('a'), { 'ca.crt': CA });
+  });
+
   it('makes it again when it is deleted, and minds no other config map', async () => {
     const controller = open();
     await cluster.settle(controller);

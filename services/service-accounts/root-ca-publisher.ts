@@ -7,6 +7,8 @@ import type { ConfigMap } from '../machinery/types/generated/core.v1.js';
 import { isActive, isNamespaceEnding } from './active-namespace.js';
 import { followRootCa, type RootCaOptions } from './root-ca.js';
 
+const DESCRIPTION = 'The certificates by which programs in this namespace verify the API server.';
+
 /** Key of the config map under which the certificates lie, in PEM. */
 export const CA_KEY = 'ca.crt';
 
@@ -20,6 +22,11 @@ export function openRootCaPublisher(o: RootCaOptions, d: ControllerDeps): Contro
   if (rootCa === undefined) return undefined;
   const types = builtInTypes(vocabulary);
   const name = vocabulary.rootCaConfigMap;
+  const { description } = vocabulary.annotations;
+  const isRight = (present: Live<ConfigMap>, data: object): boolean =>
+    jsonEqual(present.data ?? {}, data) &&
+    present.binaryData === undefined &&
+    present.metadata.annotations?.[description] !== undefined;
   const namespaces = informers.of(types.namespaces);
   const maps = informers.of(types.configMaps, { fieldSelector: `metadata.name=${name}` });
   const look = ({ metadata: { namespace = '' } }: Live<ConfigMap>): void => queue.add(namespace);
@@ -39,12 +46,15 @@ export function openRootCaPublisher(o: RootCaOptions, d: ControllerDeps): Contro
       if (!isActive(namespaces.store.get(namespace))) return undefined;
       const present = maps.store.get(`${namespace}/${name}`);
       const data = { [CA_KEY]: rootCa.pem };
+      const annotations = { [description]: DESCRIPTION, ...present?.metadata.annotations };
       try {
         if (present === undefined) {
-          await client.resource(types.configMaps).create({ metadata: { name, namespace }, data }, {}, signal);
-        } else if (!jsonEqual(present.data ?? {}, data) || present.binaryData !== undefined) {
+          const metadata = { name, namespace, annotations };
+          await client.resource(types.configMaps).create({ metadata, data }, {}, signal);
+        } else if (!isRight(present, data)) {
           const { binaryData: _, ...rest } = present;
-          await client.resource(types.configMaps).update({ ...rest, data }, {}, signal);
+          const metadata = { ...present.metadata, annotations };
+          await client.resource(types.configMaps).update({ ...rest, metadata, data }, {}, signal);
         }
       } catch (err) {
         // What was in the way of a write is a change that brings the key back.

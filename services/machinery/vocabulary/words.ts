@@ -134,6 +134,8 @@ export const WORDS = {
     imagePolicy: 'image-policy.platform.io/',
   },
   annotations: {
+    /** Says to people what an object is for. */
+    description: 'platform.io/description',
     lastApplied: 'platformctl.platform.io/last-applied-configuration',
     rbacAutoupdate: 'rbac.authorization.platform.io/autoupdate',
     flowControlAutoupdate: 'apf.platform.io/autoupdate-spec',
