@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { openEngine } from '../engine/engine.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
@@ -19,7 +20,7 @@ const MAY_LINGER_MS = 20_000;
 /** Unit and contract tests lie beside what they test; coverage is measured there, where one process runs it all. */
 const SUITES = {
   unit: { sources: 'services', wrapper: [join(BIN, 'c8')], limitMs: 20 * 60_000 },
-  e2e: { sources: 'test-e2e', wrapper: [], limitMs: 30 * 60_000 },
+  e2e: { sources: 'test-e2e', wrapper: [], limitMs: 30 * 60_000, containers: true },
 };
 
 /** Compiled tests whose source is still there: dist keeps those of sources that were removed. */
@@ -43,7 +44,21 @@ function kill(child) {
   }
 }
 
-async function runSuite(name, { sources, wrapper, limitMs }) {
+/** Tests that need a container engine find it by DOCKER_HOST; without one they are skipped, in CI they fail. */
+async function withEngine(wanted, run) {
+  if (!wanted) return run({});
+  const engine = await openEngine().catch((err) => {
+    process.stdout.write(`No containers: ${err.message}\n`);
+    return { env: {}, stop: async () => {} };
+  });
+  try {
+    return await run(engine.env);
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function runSuite(name, { sources, wrapper, limitMs }, environment) {
   const tests = compiledTests(sources);
   const missing = tests.filter((it) => !existsSync(it));
   if (missing.length > 0) return broken(name, `is not built: ${missing[0]}`);
@@ -53,7 +68,7 @@ async function runSuite(name, { sources, wrapper, limitMs }) {
   const reporter = join(ROOT, 'deploy/build/counting-reporter.cjs');
   const [command, ...args] = [...wrapper, join(BIN, 'mocha'), '--reporter', reporter, ...tests];
   process.stdout.write(`\n${name}: ${tests.length} files\n`);
-  const env = { ...process.env, TEST_COUNTS: counts };
+  const env = { ...process.env, ...environment, TEST_COUNTS: counts };
   const child = spawn(command, args, { cwd: ROOT, env, stdio: 'inherit', detached: true });
   const stop = () => kill(child);
   process.once('exit', stop);
@@ -104,7 +119,8 @@ if (unknown.length > 0) {
 }
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const name of asked.length > 0 ? asked : Object.keys(SUITES)) {
-  const counted = await runSuite(name, SUITES[name]);
+  const suite = SUITES[name];
+  const counted = await withEngine(suite.containers, (env) => runSuite(name, suite, env));
   for (const key of Object.keys(total)) total[key] += counted[key];
 }
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';

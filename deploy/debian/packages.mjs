@@ -123,25 +123,26 @@ function privateApt(dir) {
 }
 
 /**
- * Unpacks a package of a release of the host's distribution and lets `use` take from it what it wants.
+ * Unpacks packages of a release of the host's distribution into one folder and lets `use` take from it what it wants.
  *
  * @param o.cache Holds what apt needs, for as long as this takes.
+ * @param o.names Each package alone: what they depend on is not followed.
  * @param o.use Gets the folder; what it returns is the result.
- * @returns undefined when the package is not to be had.
+ * @returns undefined when one of the packages is not to be had.
  */
-export function fromPackage({ cache, release, name, use }) {
+export function fromPackages({ cache, release, names, use }) {
   const { codename } = osRelease();
   if (codename === '' || onPath('apt-get') === undefined || onPath('dpkg-deb') === undefined) return undefined;
-  const dir = join(cache, 'apt', `${release}-${name}`);
+  const dir = join(cache, 'apt', `${release}-${names[0]}`);
   try {
     if (!writeSources(dir, codename, release)) return undefined;
     const apt = privateApt(dir);
     apt('update'); // one index that cannot be had need not matter: the download tells
-    if (apt('download', name).status !== 0) return undefined;
+    if (apt('download', ...names).status !== 0) return undefined;
     const unpacked = join(dir, 'unpacked');
-    const deb = readdirSync(unpacked).find((it) => it.startsWith(`${name}_`) && it.endsWith('.deb'));
-    if (deb === undefined) return undefined;
-    execFileSync('dpkg-deb', ['-x', join(unpacked, deb), unpacked]);
+    const archives = readdirSync(unpacked).filter((it) => it.endsWith('.deb'));
+    if (archives.length < names.length) return undefined;
+    for (const it of archives) execFileSync('dpkg-deb', ['-x', join(unpacked, it), unpacked]);
     return use(unpacked);
   } finally {
     rmSync(dir, { recursive: true, force: true });

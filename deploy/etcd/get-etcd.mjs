@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fromPackage, onPath, osRelease } from '../debian/packages.mjs';
+import { fromPackages, onPath, osRelease } from '../debian/packages.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const CACHE = join(ROOT, '.cache');
@@ -40,7 +40,7 @@ function fromPath(wanted) {
   return true;
 }
 
-function fromPackages(wanted, release) {
+function fromRelease(wanted, release) {
   const take = (unpacked) => {
     const binary = join(unpacked, 'usr/bin/etcd');
     if (!runs(wanted, binary)) return false;
@@ -49,12 +49,12 @@ function fromPackages(wanted, release) {
     chmodSync(place(wanted.version), 0o755);
     return true;
   };
-  return fromPackage({ cache: CACHE, release, name: 'etcd-server', use: take }) ?? false;
+  return fromPackages({ cache: CACHE, release, names: ['etcd-server'], use: take }) ?? false;
 }
 
 function fromDistribution(wanted) {
   const { id, codename } = osRelease();
-  return fromPackages(wanted, id === 'debian' ? wanted.release : codename);
+  return fromRelease(wanted, id === 'debian' ? wanted.release : codename);
 }
 
 /** Whether a container engine answers (its server part, not only the command). */

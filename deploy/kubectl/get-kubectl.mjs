@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fromPackage, onPath, osRelease } from '../debian/packages.mjs';
+import { fromPackages, onPath, osRelease } from '../debian/packages.mjs';
 
 const CACHE = join(resolve(dirname(fileURLToPath(import.meta.url)), '../..'), '.cache');
 const PLACE = join(CACHE, 'kubectl/kubectl');
@@ -30,7 +30,9 @@ function link(binary) {
 function fromDistribution() {
   const { id, codename } = osRelease();
   const releases = id === 'debian' ? new Set([codename, ...RELEASES]) : [codename];
-  return [...releases].some((release) => fromPackage({ cache: CACHE, release, name: 'kubernetes-client', use: take }));
+  return [...releases].some((release) =>
+    fromPackages({ cache: CACHE, release, names: ['kubernetes-client'], use: take }),
+  );
 }
 
 /** Takes the binary out of the unpacked package, if it runs here. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { isStoreError, revision, type Revision } from '../store.js';
-import type { Scene } from './scene.js';
+import { isStoreError, type Revision } from '../store.js';
+import { following, type Scene } from './scene.js';
 
 const compacted = (err: unknown): boolean => isStoreError(err, 'compacted');
-const after = (at: Revision): Revision => revision(at + 1);
 
 export function compaction(s: Scene): void {
   const compact = (at: Revision): Promise<void> => s.store.compact(at, s.signal);
@@ -93,7 +92,7 @@ export function compaction(s: Scene): void {
   });
 
   it('refuses a revision that is yet to come', async () => {
-    const at = after(await s.head());
+    const at = following(await s.head());
     await assert.rejects(compact(at), (err) => isStoreError(err, 'future'));
     await s.put('a', '1');
     await compact(at);
@@ -145,7 +144,7 @@ export function compaction(s: Scene): void {
   });
 
   it('ends a paused watch that had come to it', async () => {
-    const { seen, watch } = s.watch({ from: after(await s.put('a', 'one')) });
+    const { seen, watch } = s.watch({ from: following(await s.put('a', 'one')) });
     watch.requestProgress();
     await seen.until('the watch to be there', () => seen.progressed.length > 0);
     watch.pause();
@@ -163,7 +162,7 @@ export function compaction(s: Scene): void {
     const three = await s.put('a', 'three');
     const gone = await s.remove('a');
     await compact(two);
-    const { seen } = s.watch({ from: after(two), withPrevious: true });
+    const { seen } = s.watch({ from: following(two), withPrevious: true });
     await seen.count(2);
     assert.deepEqual(seen.lines(s.prefix), [`put a=three@${three}`, `delete a@${gone}`]);
     assert.deepEqual(
@@ -173,7 +172,7 @@ export function compaction(s: Scene): void {
   });
 
   it('does not disturb a watch that has passed it', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen } = s.watch({ from });
     for (let i = 0; i < 20; i++) {
       const at = await s.put('a', String(i));

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 
 import {
   NO_REVISION,
+  revision,
   type Condition,
   type KeyValue,
   type KeyValueStore,
@@ -173,6 +174,9 @@ export class Scene {
     return last;
   }
 }
+
+/** From here a watch tells what comes after `at`. */
+export const following = (at: Revision): Revision => revision(at + 1);
 
 export const numbered = (name: string, i: number): string => `${name}${String(i).padStart(5, '0')}`;
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 
 import { isStoreError, revision, type KeyValueStore, type LeaseId } from '../store.js';
 import { Recorder } from './recorder.js';
-import type { Scene } from './scene.js';
+import { following, type Scene } from './scene.js';
 
 type Call = (store: KeyValueStore, lease: LeaseId, key: string, signal: AbortSignal) => Promise<unknown>;
 
@@ -87,7 +87,7 @@ export function signalsAndClose(s: Scene): void {
     const other = await s.openAnother();
     try {
       const seen = new Recorder();
-      const watch = other.store.watch({ prefix: '/', from: revision(2) }, seen);
+      const watch = other.store.watch({ prefix: '/', from: following(await other.store.head(s.signal)) }, seen);
       const put = { type: 'put', key: '/a', value: Buffer.from('v') } as const;
       await other.store.transact({ conditions: [], operations: [put] }, s.signal);
       await seen.count(1);

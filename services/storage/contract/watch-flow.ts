@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 
 import { revision, type Revision, type StoreEvent, type StoreWatch } from '../store.js';
 import { Recorder } from './recorder.js';
-import type { Scene } from './scene.js';
-
-const after = (at: Revision): Revision => revision(at + 1);
+import { following, type Scene } from './scene.js';
 
 /** Asks for progress until it has come up to `at`; a store may tell an older revision first. */
 async function progressTo(seen: Recorder, watch: StoreWatch, at: Revision): Promise<void> {
@@ -28,7 +26,7 @@ class Acting extends Recorder {
 
 export function watchFlow(s: Scene): void {
   it('stops at close()', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen, watch } = s.watch({ from });
     const witness = s.watch({ from }).seen;
     await s.put('a', 'one');
@@ -41,16 +39,16 @@ export function watchFlow(s: Scene): void {
   });
 
   it('may be closed twice', async () => {
-    const { seen, watch } = s.watch({ from: after(await s.head()) });
+    const { seen, watch } = s.watch({ from: following(await s.head()) });
     watch.close();
     watch.close();
-    const witness = s.watch({ from: after(await s.head()) }).seen;
+    const witness = s.watch({ from: following(await s.head()) }).seen;
     await witness.reached(await s.put('a', '1'));
     assert.deepEqual([seen.all.length, seen.endings.length], [0, 0]);
   });
 
   it('stops when the handler closes it', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     for (const i of [1, 2, 3]) await s.put('a', String(i));
     const seen = new Acting();
     const { watch } = s.watch({ from }, seen);
@@ -66,7 +64,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('ends with the error of a handler that throws, and with nothing after', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const fault = new Error('cannot decode');
     const seen = new Acting();
     seen.act = () => {
@@ -83,7 +81,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('goes on for others when one handler throws', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const bad = new Acting();
     bad.act = () => {
       throw new Error('cannot decode');
@@ -100,20 +98,20 @@ export function watchFlow(s: Scene): void {
 
   it('tells progress when it is asked to and nothing happens', async () => {
     const head = await s.put('a', '1');
-    const { seen, watch } = s.watch({ from: after(head) });
+    const { seen, watch } = s.watch({ from: following(head) });
     await progressTo(seen, watch, head);
     assert.deepEqual(seen.all, []);
   });
 
   it('tells progress past writes outside of its prefix', async () => {
-    const { seen, watch } = s.watch({ from: after(await s.head()), under: 'in/' });
+    const { seen, watch } = s.watch({ from: following(await s.head()), under: 'in/' });
     const last = await s.put('out/1', 'v');
     await progressTo(seen, watch, last);
     assert.deepEqual(seen.all, []);
   });
 
   it('tells progress only when everything up to it was delivered', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen, watch } = s.watch({ from });
     let last = from;
     for (let round = 0; round < 20; round++) {
@@ -135,7 +133,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('tells progress of a watch on history only when it has caught up', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const last = await s.fill('k', 2000, 'x'.repeat(100));
     const { seen, watch } = s.watch({ from });
     watch.requestProgress();
@@ -147,7 +145,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('delivers nothing while paused, and everything once resumed', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen, watch } = s.watch({ from });
     const witness = s.watch({ from }).seen;
     await s.put('a', '0');
@@ -175,7 +173,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('may be paused by its handler at every batch', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     let writing = true;
     const stutter = new (class extends Recorder {
       watch: StoreWatch | undefined;
@@ -197,7 +195,7 @@ export function watchFlow(s: Scene): void {
   });
 
   it('tells no progress past what waits while it is paused', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen, watch } = s.watch({ from });
     watch.pause();
     const last = await s.put('a', '1');

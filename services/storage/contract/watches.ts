@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { NO_REVISION, revision, type Revision } from '../store.js';
-import { noise, type Scene } from './scene.js';
-
-const after = (at: Revision): Revision => revision(at + 1);
+import { NO_REVISION, revision } from '../store.js';
+import { following, noise, type Scene } from './scene.js';
 
 export function watches(s: Scene): void {
   it('delivers what was written since a past revision', async () => {
@@ -27,7 +25,7 @@ export function watches(s: Scene): void {
 
   it('delivers what is written from now on', async () => {
     const before = await s.put('a', 'before');
-    const { seen } = s.watch({ from: after(before) });
+    const { seen } = s.watch({ from: following(before) });
     const one = await s.put('a', 'one');
     const two = await s.put('b', 'two');
     await seen.reached(two);
@@ -58,7 +56,7 @@ export function watches(s: Scene): void {
   });
 
   it('delivers all changes of a transaction in one batch, in the order of its operations', async () => {
-    const from = after(await s.put('gone', 'v'));
+    const from = following(await s.put('gone', 'v'));
     const { seen } = s.watch({ from });
     const { revision: at } = await s.transact([], [s.putOf('b', '1'), s.deleteOf('gone'), s.putOf('a', '2')]);
     await seen.count(3);
@@ -75,7 +73,7 @@ export function watches(s: Scene): void {
 
   it('sees its prefix and none of its neighbours', async () => {
     const names = ['a', 'a.', 'a/', 'a/1', 'a0', 'a0/1', 'ab/1', 'a/2', 'b'];
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen: live } = s.watch({ from, under: 'a/' });
     const { seen: witness } = s.watch({ from });
     for (const name of names) await s.put(name, 'v');
@@ -113,7 +111,7 @@ export function watches(s: Scene): void {
 
   it('delivers a delete with no value and the revision of the deletion', async () => {
     const made = await s.put('a', '1');
-    const { seen } = s.watch({ from: after(made) });
+    const { seen } = s.watch({ from: following(made) });
     const gone = await s.remove('a');
     await seen.count(1);
     const [event] = seen.all;
@@ -122,7 +120,7 @@ export function watches(s: Scene): void {
   });
 
   it('carries the value before each change when asked to, live and from history', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const { seen: live } = s.watch({ from, withPrevious: true });
     await s.put('a', 'one');
     await s.put('a', 'two');
@@ -152,7 +150,7 @@ export function watches(s: Scene): void {
   });
 
   it('delivers the same to each of several watchers', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const first = s.watch({ from }).seen;
     const second = s.watch({ from }).seen;
     for (let i = 0; i < 30; i++) await s.put(`k${i % 7}`, String(i));
@@ -164,7 +162,7 @@ export function watches(s: Scene): void {
   });
 
   it('is silent about transactions that changed nothing', async () => {
-    const from = after(await s.put('a', '1'));
+    const from = following(await s.put('a', '1'));
     const { seen } = s.watch({ from });
     await s.remove('missing');
     await s.transact([s.unchanged('a')], [s.putOf('a', '2')]);
@@ -174,7 +172,7 @@ export function watches(s: Scene): void {
   });
 
   it('delivers values of 1 MB, live and from history', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     const values = Array.from({ length: 6 }, () => noise(1_000_000));
     const { seen: live } = s.watch({ from });
     for (const [i, value] of values.entries()) await s.put(`big${i}`, value);
@@ -184,7 +182,7 @@ export function watches(s: Scene): void {
   });
 
   it('delivers thousands of changes from history', async () => {
-    const from = after(await s.head());
+    const from = following(await s.head());
     await s.fill('k', 3000, 'x'.repeat(200));
     const { seen } = s.watch({ from });
     await seen.count(3000);

@@ -25,24 +25,36 @@ function authority(dir: string, name: string): { key: string; cert: string } {
   return { key, cert };
 }
 
-function signed(dir: string, name: string, by: { key: string; cert: string }): { certFile: string; keyFile: string } {
+function signed(
+  dir: string,
+  name: string,
+  by: { key: string; cert: string },
+  hosts: readonly string[] = [],
+): { certFile: string; keyFile: string } {
   const [keyFile, request, certFile, extensions] = ['key', 'csr', 'crt', 'ext'].map((it) =>
     join(dir, `${name}.${it}`),
   ) as [string, string, string, string];
-  writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n');
+  writeFileSync(
+    extensions,
+    `subjectAltName=${['IP:127.0.0.1', 'DNS:localhost', ...hosts.map((it) => `DNS:${it}`)].join(',')}\nextendedKeyUsage=serverAuth,clientAuth\n`,
+  );
   openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', keyFile, '-out', request, '-subj', `/CN=${name}`);
   const out = ['-CA', by.cert, '-CAkey', by.key, '-CAcreateserial', '-extfile', extensions, '-days', '1'];
   openssl('x509', '-req', '-in', request, '-out', certFile, ...out);
   return { certFile, keyFile };
 }
 
-/** Certificates for 127.0.0.1, valid for a day, in a directory of their own. */
-export function makeCertificates(): Certificates {
+/**
+ * Certificates for 127.0.0.1, valid for a day, in a directory of their own.
+ *
+ * @param hosts More names that the server has.
+ */
+export function makeCertificates(hosts: readonly string[] = []): Certificates {
   const dir = mkdtempSync(join(tmpdir(), 'etcd-test-certificates-'));
   const ca = authority(dir, 'ca');
   const caFile = ca.cert;
   return {
-    server: { caFile, ...signed(dir, 'server', ca) },
+    server: { caFile, ...signed(dir, 'server', ca, hosts) },
     client: { caFile, ...signed(dir, 'client', ca) },
     stranger: { caFile, ...signed(dir, 'stranger', authority(dir, 'other-ca')) },
     remove: () => {

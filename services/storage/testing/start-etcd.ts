@@ -69,8 +69,7 @@ export async function startEtcd(o: StartEtcd = {}): Promise<EtcdServer> {
   const version = o.version ?? '3.5';
   const binary = findEtcd(version);
   if (binary === undefined) {
-    const { startEtcdContainer } = await import('./etcd-container.js');
-    return startEtcdContainer(version, o);
+    return startInContainer(o);
   }
   const dataDir = o.dataDir ?? mkdtempSync(join(tmpdir(), 'etcd-test-'));
   if (o.dataDir === undefined) directories.add(dataDir);
@@ -97,6 +96,16 @@ export async function startEtcd(o: StartEtcd = {}): Promise<EtcdServer> {
     thaw: () => etcd.signal('SIGCONT'),
     stop,
   };
+}
+
+/** For machines that have a container engine and no etcd. */
+async function startInContainer(o: StartEtcd): Promise<EtcdServer> {
+  if (o.dataDir !== undefined) throw new Error('An etcd in a container keeps its data there');
+  const { startEtcdContainers } = await import('./etcd-containers.js');
+  const cluster = await startEtcdContainers(pick(o));
+  const [member] = cluster.members;
+  if (member === undefined) throw new Error('A cluster without a member');
+  return { ...member, stop: () => cluster.stop() };
 }
 
 const pick = (o: StartEtcd): { tls?: EtcdTls; args: readonly string[] } =>
