@@ -1,6 +1,6 @@
 # The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
 .DEFAULT_GOAL := help
-.PHONY: help install build run test check e2e bench proto clean format types lint imports generated
+.PHONY: help install build run test check e2e bench proto image clean format types lint imports generated
 
 BIN := node_modules/.bin
 
@@ -38,10 +38,10 @@ lint: generated
 imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
-test: build check .cache/etcd/provided .cache/kubectl/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+test: build check .cache/etcd/provided .cache/kubectl/provided .cache/engine/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e
 
-e2e: build .cache/kubectl/provided ## the end-to-end tests alone
+e2e: build .cache/kubectl/provided .cache/engine/provided ## the end-to-end tests alone
 	@node deploy/build/test.mjs e2e
 
 bench: build ## measure against the limits of the machine
@@ -57,6 +57,14 @@ proto: build ## write proto/resource-api from the declarations of types
 # Without one its tests are skipped, and say so; CI does not go on.
 .cache/kubectl/provided: deploy/kubectl/get-kubectl.mjs
 	@node deploy/kubectl/get-kubectl.mjs && touch $@ || test -z "$$CI"
+
+# A test suite starts what is provided here when no engine answers by itself; without one its tests are skipped, in CI they fail.
+.cache/engine/provided: deploy/engine/get-engine.mjs
+	@mkdir -p $(@D)
+	@node deploy/engine/get-engine.mjs && touch $@ || test -z "$$CI"
+
+image: install ## build the container image; BASE and BUILD_BASE name other base images than those made from Debian's packages
+	@node deploy/images/make-image.mjs $(NAME)
 
 clean: ## remove what was built, not what was downloaded
 	rm -rf dist coverage services/machinery/types/generated .cache/prettier .cache/eslint .cache/check.tsbuildinfo

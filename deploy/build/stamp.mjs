@@ -19,15 +19,18 @@ function git(...args) {
 
 /** Another repository around an unpacked archive says nothing about it. */
 const isOwn = git('rev-parse', '--show-cdup') === '';
-const commit = (isOwn ? git('rev-parse', 'HEAD') : undefined) ?? '';
-const changes = commit === '' ? undefined : git('status', '--porcelain');
-const treeState = changes === undefined ? '' : changes === '' ? 'clean' : 'dirty';
+const ownCommit = isOwn ? git('rev-parse', 'HEAD') : undefined;
+/** In the build of an image there is no git; who asked for it says what it is made of. */
+const commit = ownCommit ?? process.env.SOURCE_COMMIT ?? '';
+const changes = ownCommit === undefined ? undefined : git('status', '--porcelain');
+const treeState =
+  ownCommit === undefined && commit !== '' ? 'clean' : changes === undefined ? '' : changes === '' ? 'clean' : 'dirty';
 
 /** Seconds: what the builder says (reproducible-builds.org), the commit's, or now. */
 function seconds() {
   const said = Number(process.env.SOURCE_DATE_EPOCH || NaN);
   if (Number.isSafeInteger(said)) return said;
-  const committed = treeState === 'clean' ? Number(git('show', '-s', '--format=%ct', 'HEAD')) : NaN;
+  const committed = changes === '' ? Number(git('show', '-s', '--format=%ct', 'HEAD')) : NaN;
   return Number.isSafeInteger(committed) ? committed : Math.floor(Date.now() / 1000);
 }
 

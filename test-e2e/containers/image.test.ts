@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { GenericContainer, Network, Wait, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
+
+import { IMAGE_MS, makeImages, needsEngine } from '../support/engine.js';
+import { PROGRAM } from '../support/program.js';
+
+const ROOT = dirname(dirname(PROGRAM));
+const NAME = 'platform:test';
+const READY = /ready https:/;
+/** Builds it twice at most, on a machine that is busy. */
+const BUILD_MS = 900_000;
+
+function makeImage(...flags: string[]): string {
+  const said = execFileSync(process.execPath, ['deploy/images/make-image.mjs', ...flags, NAME], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: BUILD_MS,
+  });
+  return /sha256:[0-9a-f]{64}$/.exec(said.trim())?.[0] ?? assert.fail(said);
+}
+
+const docker = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8', timeout: 60_000 });
+
+interface Inspected {
+  readonly Id: string;
+  readonly Size: number;
+  readonly Config: { readonly User: string; readonly Entrypoint: readonly string[]; readonly Env: readonly string[] };
+}
+
+describe('the image', function () {
+  this.timeout(BUILD_MS);
+  let id: string;
+  before(function () {
+    needsEngine(this);
+    id = makeImage();
+  });
+
+  it('has the same digest when it is built again', () => {
+    docker('rmi', '--force', NAME);
+    assert.equal(makeImage('--no-cache'), id);
+  });
+
+  it('is small, runs as nobody, and has no shell', () => {
+    const [{ Id, Size, Config }] = JSON.parse(docker('inspect', NAME)) as [Inspected];
+    assert.equal(Id, id);
+    assert.ok(Size < 150 << 20, `${Math.round(Size / 1e6)} MB`); // Node's binary alone is 99 MB
+    assert.equal(Config.User, '65532:65532');
+    assert.throws(() => docker('run', '--rm', '--entrypoint', '/bin/sh', NAME, '-c', 'true'), /no such file/);
+  });
+
+  it('says its version on a file system that cannot be written', () => {
+    const { version } = JSON.parse(execFileSync('cat', ['package.json'], { cwd: ROOT, encoding: 'utf8' })) as {
+      version: string;
+    };
+    assert.equal(docker('run', '--rm', '--read-only', '--network=none', NAME, '--version').trim(), version);
+  });
+
+  describe('with an etcd in another container', () => {
+    const started: { stop(): Promise<unknown> }[] = [];
+    let network: StartedNetwork;
+    let server: StartedTestContainer;
+    before(async function () {
+      this.timeout(IMAGE_MS);
+      makeImages('platform-etcd');
+      process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+      network = await new Network().start();
+      started.push(network);
+      const flags = ['--listen-client-urls=http://0.0.0.0:2379', '--advertise-client-urls=http://etcd:2379'];
+      started.unshift(
+        await new GenericContainer('platform-etcd:latest')
+          .withNetwork(network)
+          .withNetworkAliases('etcd')
+          .withCommand(['etcd', '--data-dir=/var/lib/etcd', ...flags])
+          .withWaitStrategy(Wait.forLogMessage(/ready to serve client requests/))
+          .start(),
+      );
+      server = await new GenericContainer(NAME)
+        .withNetwork(network)
+        .withTmpFs({ '/tmp': 'rw,mode=1777' })
+        .withExposedPorts(6443)
+        .withCommand(['up', '--data-dir=/tmp/platform', '--store=etcd', '--etcd-servers=http://etcd:2379'])
+        .withWaitStrategy(Wait.forLogMessage(READY))
+        .start();
+      started.unshift(server);
+    });
+    after(async () => {
+      for (const it of started) await it.stop();
+    });
+
+    it('serves', () => {
+      const url = `https://127.0.0.1:${server.getMappedPort(6443)}/readyz`;
+      assert.equal(execFileSync('curl', ['--silent', '--insecure', url], { encoding: 'utf8' }), 'ok');
+    });
+  });
+});
