@@ -17,6 +17,10 @@ export interface KeyValue {
   readonly value: Buffer;
   readonly createRevision: Revision;
   readonly modRevision: Revision;
+  /** It is stored in a form that the next write of it should leave; see `encryption/`. */
+  readonly stale?: true;
+  /** The value cannot be read, for this reason, and is empty here. */
+  readonly unreadable?: Error;
 }
 
 /** Holds when `key` was last written at exactly `modRevision`; 0 = when it does not exist. */
@@ -89,6 +93,9 @@ export interface StoreEvent {
   readonly modRevision: Revision;
   /** The value before this change, when the watch asked for it and there was one that is not yet compacted. */
   readonly previous: Buffer | undefined;
+  /** As in a `KeyValue`; of an event whose previous value cannot be read, too. */
+  readonly stale?: true;
+  readonly unreadable?: Error;
 }
 
 export interface WatchOptions {
@@ -199,6 +206,7 @@ export interface KeyValueStore {
  * - `denied`: the store refuses these credentials
  * - `closed`: the store was closed
  * - `corrupt`: what is stored cannot be read
+ * - `encryption`: a value cannot be encrypted now; nothing was written, and the message may be told to clients
  * - `replaced`: the store has another history than it told before; ends watches only
  */
 export type StoreErrorCode =
@@ -211,6 +219,7 @@ export type StoreErrorCode =
   | 'denied'
   | 'closed'
   | 'corrupt'
+  | 'encryption'
   | 'replaced';
 
 export class StoreError extends Error {

@@ -25,6 +25,8 @@ export const WORDS = {
   servicePortVariable: 'PLATFORM_SERVICE_PORT',
   execInfoVariable: 'PLATFORM_EXEC_INFO',
   execExtension: 'client.authentication.platform.io/exec',
+  /** What every encrypted value in the store begins with. */
+  encryptedPrefix: 'platform:enc:',
   metaGroup: 'meta.platform.io',
   apiDiscoveryGroup: 'apidiscovery.platform.io',
   initialEventsEndAnnotation: 'platform.io/initial-events-end',
