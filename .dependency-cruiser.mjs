@@ -17,6 +17,7 @@ const API_SERVER = [
   'webhook-reviews',
   'authorization',
   'admission',
+  'encryption',
   'pipeline',
   'authentication',
   'audit',

@@ -1,5 +1,6 @@
 import type { SelectableField } from '../../machinery/types/declarations.js';
 import { respliced, splice } from '../../machinery/codec/encode.js';
+import { StatusError } from '../../machinery/meta/status.js';
 
 /** The part that all objects of a resource share, so that none of them has to carry it. */
 export interface ObjectLayout {
@@ -85,6 +86,25 @@ export class CachedObject {
     return this.selectables.fields[key] ?? '';
   }
 }
+
+/**
+ * An object whose stored value cannot be read. It is in its place among the others, and fails who looks into it: a list with
+ * it in between fails rather than leave it out.
+ */
+export class UnreadableObject extends CachedObject {
+  /** @param why Holds nothing of the value: clients are told. */
+  constructor(key: string, namespace: string, name: string, revision: number, why: Error, layout: ObjectLayout) {
+    super(key, namespace, name, revision, Buffer.alloc(0), layout);
+    Object.defineProperty(this, 'bytes', {
+      get: () => {
+        const message = `Internal error occurred: unable to transform key ${JSON.stringify(key)}: ${why.message}`;
+        throw new StatusError('InternalError', message, { cause: why });
+      },
+    });
+  }
+}
+
+export const isReadable = (object: CachedObject): boolean => !(object instanceof UnreadableObject);
 
 function extract(object: unknown, declared: readonly SelectableField[]): Selectables {
   const labels = at(object, ['metadata', 'labels']) as Record<string, string> | undefined; // shape checked on write

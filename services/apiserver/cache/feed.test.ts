@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { StoreError, revision, type KeyValueStore, type WatchHandler } from '../../storage/store.js';
+import { transformingStore } from '../../storage/encryption/transforming-store.js';
+import { PREFIX } from './testing/objects.js';
 import { FeedScene } from './testing/scene.js';
 import { EVERYTHING, STORED_JSON } from './watchers.js';
 
@@ -184,5 +186,42 @@ describe('Feed', () => {
     assert.equal(await s.feed.waitFor(b, 2000), true);
     assert.equal(s.names().length, 2);
     assert.ok(s.cache.history.floor >= b - 1, 'nothing from before can be told');
+  });
+
+  it('goes on around a value that cannot be read, and takes it once it can', async () => {
+    let mayRead = false;
+    const marked = <T extends object>(of: T & { readonly key: string }): T =>
+      mayRead || !of.key.endsWith('/b') ? of : { ...of, value: Buffer.alloc(0), unreadable: new Error('no key') };
+    const seen = (store: KeyValueStore): KeyValueStore => ({
+      ...transformingStore(store, () => undefined),
+      get: async (...asked) => {
+        const result = await store.get(...asked);
+        return result.kv === undefined ? result : { ...result, kv: marked(result.kv) };
+      },
+      range: async (...asked) => {
+        const result = await store.range(...asked);
+        return { ...result, kvs: result.kvs.map(marked) };
+      },
+      watch: (o, handler) =>
+        store.watch(o, {
+          events: (batch) => handler.events(batch.map(marked)),
+          progress: (at) => handler.progress?.(at),
+          ended: (err) => handler.ended(err),
+        }),
+    });
+    const s = await open(seen, { checkEveryMs: 5 });
+    await s.put('a');
+    await s.put('b');
+    await s.start();
+    const waits = (): boolean => s.cache.hasUnreadable;
+    assert.ok(waits());
+    const changed = await s.put('b', 'red');
+    const other = await s.put('c');
+    assert.ok(await s.feed.waitFor(other, 5_000));
+    assert.ok(waits());
+    mayRead = true;
+    while (waits()) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual((s.cache.get(`${PREFIX}ns/b`)?.parse() as { data: object }).data, { color: 'red' });
+    assert.ok(s.names().includes(`b@${changed}`));
   });
 });

@@ -34,6 +34,8 @@ const RETRY = { leastMs: 200, mostMs: 200 };
 const MAX_REST_MS = 20;
 const CHECK_EVERY_MS = 5_000;
 const MAX_LAG_MS = 15_000;
+/** So many values of a resource are tried in vain at each check. */
+const MAX_HEALING_FAILURES = 8;
 
 /**
  * The one change feed of the process (design, decision 6): loads everything under the prefix, then follows a single
@@ -199,9 +201,10 @@ export class Feed {
     let loadedAt = revision(0);
     for await (const { kvs, at } of loadPages(this.#o.store, this.#o.prefix, undefined, signal)) {
       loadedAt = at;
-      for (const { key, value, modRevision } of kvs) {
+      for (const kv of kvs) {
+        const { key, value, modRevision } = kv;
         const load = loads.get(this.#prefixOf(key));
-        const object = load?.cache.decode(key, value, modRevision);
+        const object = load?.cache.decode(key, value, modRevision, kv);
         if (object !== undefined) load?.objects.push(object);
       }
     }
@@ -300,6 +303,18 @@ export class Feed {
     return key.slice(0, resource + 1);
   }
 
+  /** Looks once more at values that could not be read: their keys may have come back. */
+  async #heal(signal: AbortSignal): Promise<void> {
+    for (const cache of this.#caches.values()) {
+      let failures = 0;
+      for (const key of cache.unreadable) {
+        const { kv } = await this.#o.store.get(key, {}, signal);
+        if (kv !== undefined && !cache.heal(kv)) failures += 1;
+        if (failures === MAX_HEALING_FAILURES) break;
+      }
+    }
+  }
+
   /** The canary: a watch that has silently stopped looks well to every other check. */
   async #check(signal: AbortSignal): Promise<void> {
     if (this.#checking || !this.#connected) return;
@@ -308,6 +323,7 @@ export class Feed {
       const head = await this.#o.store.head(signal);
       if (this.#revision < head) this.requestProgress();
       this.#stuck = !(await this.waitFor(head, this.#o.maxLagMs ?? MAX_LAG_MS));
+      await this.#heal(signal);
     } catch (err) {
       if (!signal.aborted) this.#o.log.warn('Change feed could not be checked', { err });
     } finally {

@@ -1,4 +1,4 @@
-import type { CachedObject } from './cached-object.js';
+import { isReadable, type CachedObject } from './cached-object.js';
 import type { Change } from './history.js';
 import type { ResourceCache } from './resource-cache.js';
 
@@ -14,6 +14,6 @@ export interface CacheFollower {
 
 /** Tells `follower` of the present state, and of every change from now on. */
 export function follow(cache: ResourceCache, follower: CacheFollower): void {
-  follower.loaded(cache.objects());
+  follower.loaded([...cache.objects()].filter(isReadable));
   cache.followBy(follower);
 }

@@ -82,8 +82,9 @@ export class LateLoads {
     lead(cache, newer);
     const objects = new Map<string, CachedObject>();
     for await (const { kvs } of loadPages(store, cache.keys.prefix, at, signal)) {
-      for (const { key, value, modRevision } of kvs) {
-        const object = newer.objects.has(key) ? undefined : cache.decode(key, value, modRevision);
+      for (const kv of kvs) {
+        const { key, value, modRevision } = kv;
+        const object = newer.objects.has(key) ? undefined : cache.decode(key, value, modRevision, kv);
         if (object !== undefined) objects.set(key, object);
       }
     }
@@ -108,8 +109,9 @@ class Newer implements Taker {
     this.#cache = cache;
   }
 
-  apply({ type, key, value, modRevision }: StoreEvent): boolean {
-    this.objects.set(key, type === 'put' ? this.#cache.decode(key, value, modRevision) : undefined);
+  apply(event: StoreEvent): boolean {
+    const { type, key, value, modRevision } = event;
+    this.objects.set(key, type === 'put' ? this.#cache.decode(key, value, modRevision, event) : undefined);
     return false;
   }
 

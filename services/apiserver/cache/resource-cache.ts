@@ -1,6 +1,6 @@
 import { hasStoragePrefix } from '../../machinery/codec/encode.js';
-import type { StoreEvent } from '../../storage/store.js';
-import { CachedObject, type ObjectLayout } from './cached-object.js';
+import type { KeyValue, StoreEvent } from '../../storage/store.js';
+import { CachedObject, isReadable, UnreadableObject, type ObjectLayout } from './cached-object.js';
 import type { CacheFollower } from './follow.js';
 import { Change, History, type HistoryBudget } from './history.js';
 import { OrderedObjects, type Snapshot } from './ordered.js';
@@ -31,6 +31,9 @@ export interface StoredForm {
   readonly adopt: (key: string, stored: Buffer) => Buffer | undefined;
 }
 
+/** What the store says of a value beside it. */
+export type StoredAs = Pick<KeyValue, 'stale' | 'unreadable'>;
+
 /** A half-open range of keys: one namespace of a resource, or all of it. */
 export interface KeyRange {
   readonly from: string;
@@ -50,6 +53,8 @@ export class ResourceCache {
   readonly #budget: HistoryBudget;
   readonly #snapshots: Snapshots;
   #byKey = new Map<string, CachedObject>();
+  /** Keys of values that could not be read. */
+  readonly #unreadable = new Set<string>();
   #ordered = new OrderedObjects();
   #current: Snapshot | undefined;
   /** Revision of the newest change here; the state has been the same ever since. */
@@ -76,6 +81,15 @@ export class ResourceCache {
     this.#snapshots = new Snapshots(snapshots);
     this.history = new History(budget, 0);
     this.watchers = new Watchers(this.history);
+  }
+
+  /** Keys of values that could not be read, the one that was tried last at the end. */
+  get unreadable(): readonly string[] {
+    return [...this.#unreadable];
+  }
+
+  get hasUnreadable(): boolean {
+    return this.#unreadable.size > 0;
   }
 
   get size(): number {
@@ -175,11 +189,15 @@ export class ResourceCache {
     this.#byKey = new Map(objects.map((o) => [o.key, o]));
     this.#ordered = new OrderedObjects();
     this.#current = undefined;
-    for (const object of objects) this.#ordered.set(object);
+    this.#unreadable.clear();
+    for (const object of objects) {
+      this.#ordered.set(object);
+      if (!isReadable(object)) this.#unreadable.add(object.key);
+    }
     this.#changedAt = revision;
     this.#snapshots.clear();
     this.#expected.clear();
-    for (const follower of this.#followers) follower.loaded(this.objects());
+    for (const follower of this.#followers) follower.loaded(objects.filter(isReadable));
     this.history.restart(revision);
     this.watchers.expireAll();
     this.#moveTo('loaded');
@@ -206,6 +224,11 @@ export class ResourceCache {
   /** Takes one change of the feed. Watchers get it at the next `flush()`. @returns Whether there is one to come. */
   apply(event: StoreEvent): boolean {
     const previous = this.#byKey.get(event.key);
+    if (event.unreadable !== undefined || previous instanceof UnreadableObject) {
+      const next = event.type === 'put' ? this.#decode(event) : undefined;
+      this.#replaceUntold(event.key, previous, next, event.modRevision);
+      return false;
+    }
     const object = event.type === 'put' ? this.#decode(event) : previous?.at(event.modRevision);
     this.#changedAt = event.modRevision;
     if (object === undefined) return false; // a deletion of what was never seen
@@ -224,17 +247,59 @@ export class ResourceCache {
     return this.watchers.collect(change);
   }
 
+  /** Takes a value that could not be read before, unless it has changed since. @returns Whether it can be read now. */
+  heal(kv: KeyValue): boolean {
+    const { key, value, modRevision } = kv;
+    const present = this.#byKey.get(key);
+    if (!(present instanceof UnreadableObject) || present.revision !== modRevision) return true;
+    this.#unreadable.delete(key);
+    this.#unreadable.add(key); // behind the others
+    const object = kv.unreadable === undefined ? this.decode(key, value, modRevision, kv) : undefined;
+    if (object === undefined) return false;
+    this.#replaceUntold(key, present, object, this.#changedAt);
+    return true;
+  }
+
+  /** From or to what cannot be read: watchers cannot be told, so they have to begin anew. */
+  #replaceUntold(key: string, previous: CachedObject | undefined, next: CachedObject | undefined, at: number): void {
+    this.#changedAt = at;
+    this.#current = undefined;
+    this.#unreadable.delete(key);
+    if (next === undefined) {
+      this.#byKey.delete(key);
+      this.#ordered.delete(key);
+    } else {
+      this.#byKey.set(key, next);
+      this.#ordered.set(next);
+      if (!isReadable(next)) this.#unreadable.add(key);
+    }
+    const was = previous !== undefined && isReadable(previous) ? previous : undefined;
+    const is = next !== undefined && isReadable(next) ? next : undefined;
+    const state = is ?? was?.at(at);
+    if (state !== undefined) {
+      const change = new Change(state, was, is === undefined, this.#budget.now());
+      for (const follower of this.#followers) follower.changed(change);
+    }
+    this.#snapshots.clear();
+    this.history.restart(at);
+    this.watchers.expireAll();
+  }
+
   flush(): void {
     this.watchers.flush();
   }
 
-  /** An object of the store's bytes; undefined when key or bytes are none of ours. */
-  decode(key: string, value: Buffer, revision: number): CachedObject | undefined {
+  /** An object of the store's bytes; undefined when key or bytes are none of ours. @param as How the store had them. */
+  decode(key: string, value: Buffer, revision: number, as: StoredAs = {}): CachedObject | undefined {
     const parsed = parseKey(this.keys, key);
     if (parsed === undefined) return undefined;
     const { namespace, name } = parsed;
+    if (as.unreadable !== undefined) {
+      return new UnreadableObject(key, namespace, name, revision, as.unreadable, this.layout);
+    }
     if (hasStoragePrefix(value, this.#form.prefix)) {
-      return CachedObject.fromStored(key, namespace, name, revision, value, this.layout);
+      const layout = as.stale === true ? this.#foreign : this.layout;
+      return CachedObject.fromStored(key, namespace, name, revision, value, layout);
     }
     const adopted = this.#form.adopt(key, value);
     if (adopted === undefined) return undefined;
@@ -247,6 +312,6 @@ export class ResourceCache {
       this.#expected.delete(event.key);
       if (expected.revision === event.modRevision) return expected;
     }
-    return this.decode(event.key, event.value, event.modRevision);
+    return this.decode(event.key, event.value, event.modRevision, event);
   }
 }

@@ -1,5 +1,5 @@
 import type { MetricsArea, Prom, Registry } from './area.js';
-import { SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
+import { LabelledCounts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
 /** Phases of admission, as other servers call them in metrics. */
 export type AdmissionStep = 'admit' | 'validate';
@@ -55,38 +55,6 @@ class Times implements StepTimes {
     const i = OPERATIONS.indexOf(operation) * 4 + (step === 'admit' ? 2 : 0) + (rejected ? 1 : 0);
     const labels = (): Labels => ({ ...this.#own, type: step, operation, rejected: String(rejected) });
     (this.#series[i] ??= this.#histogram.add(labels())).observe(seconds);
-  }
-}
-
-/** Counts by the values of some labels, in their order. */
-class LabelledCounts {
-  readonly #counts = new Map<string, { readonly labels: Labels; n: number }>();
-  readonly #o: { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
-
-  constructor(name: string, help: string, labelNames: readonly string[]) {
-    this.#o = { name, help, labelNames };
-  }
-
-  add(labels: Labels): void {
-    const key = this.#o.labelNames.map((name) => labels[name] ?? '').join(' ');
-    const found = this.#counts.get(key);
-    if (found === undefined) this.#counts.set(key, { labels, n: 1 });
-    else found.n++;
-  }
-
-  register(prom: Prom, registry: Registry): void {
-    const { name, help, labelNames } = this.#o;
-    const counts = this.#counts;
-    new prom.Counter({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const { labels, n } of counts.values()) this.inc(labels, n);
-      },
-    });
   }
 }
 

@@ -4,6 +4,7 @@ import type { MetricsArea, Registry } from './area.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
+import { CountedEncryption, type EncryptionMetrics } from './encryption-metrics.js';
 import { CountedFlowControl, type FlowControlMetrics } from './flow-control-metrics.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
@@ -21,6 +22,7 @@ export interface ApiServerMetrics {
   readonly flowControl: FlowControlMetrics;
   readonly webhooks: WebhookMetrics;
   readonly admission: AdmissionMetrics;
+  readonly encryption: EncryptionMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Everything that was counted, in the text form of Prometheus. */
@@ -50,6 +52,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     flowControl: new CountedFlowControl(),
     webhooks: new CountedWebhooks(),
     admission: new CountedAdmission(),
+    encryption: new CountedEncryption(),
   };
   let loading: Promise<Registry> | undefined;
   const registry = (): Promise<Registry> => (loading ??= load(Object.values(areas), shows));

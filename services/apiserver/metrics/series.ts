@@ -128,3 +128,49 @@ export class Counts {
     });
   }
 }
+
+/** Numbers by the values of some labels, in their order. Their values are few, or `max` bounds them: the oldest goes. */
+export class LabelledCounts {
+  readonly #counts = new Map<string, { readonly labels: Labels; n: number }>();
+  readonly #o: { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
+  readonly #max: number;
+
+  constructor(name: string, help: string, labelNames: readonly string[], max = Infinity) {
+    this.#o = { name, help, labelNames };
+    this.#max = max;
+  }
+
+  add(labels: Labels): void {
+    this.#at(labels).n++;
+  }
+
+  set(labels: Labels, n: number): void {
+    this.#at(labels).n = n;
+  }
+
+  #at(labels: Labels): { n: number } {
+    const key = this.#o.labelNames.map((name) => labels[name] ?? '').join(' ');
+    const found = this.#counts.get(key);
+    if (found !== undefined) return found;
+    if (this.#counts.size >= this.#max)
+      for (const oldest of [...this.#counts.keys()].slice(0, 1)) this.#counts.delete(oldest);
+    const made = { labels, n: 0 };
+    this.#counts.set(key, made);
+    return made;
+  }
+
+  register(prom: Prom, registry: Registry, kind: 'Counter' | 'Gauge' = 'Counter'): void {
+    const { name, help, labelNames } = this.#o;
+    const counts = this.#counts;
+    new prom[kind]({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { labels, n } of counts.values()) this.inc(labels, n);
+      },
+    });
+  }
+}

@@ -5,6 +5,7 @@ import { ADMISSION_FLAGS } from './admission.js';
 import { AUDIT_FLAGS } from './audit.js';
 import { AUTHENTICATION_FLAGS } from './authentication.js';
 import { AUTHORIZATION_FLAGS } from './authorization.js';
+import { ENCRYPTION_FLAGS } from './encryption.js';
 import { FLOW_CONTROL_FLAGS } from './flow-control.js';
 
 /** The flags of the API server. Every process that runs one takes them all. */
@@ -46,6 +47,7 @@ export const API_SERVER_FLAGS = {
     default: '5m',
     help: 'age at which history is dropped; 0 leaves compaction to others',
   },
+  ...ENCRYPTION_FLAGS,
   consistentReads: {
     flag: 'consistent-reads',
     type: 'string',

@@ -38,6 +38,10 @@ export function asStatus(err: unknown): StatusError {
     });
   }
   const full = storeErrorOf(err, 'noSpace');
+  const unencrypted = storeErrorOf(err, 'encryption');
+  if (unencrypted !== undefined) {
+    return new StatusError('InternalError', `Internal error occurred: ${unencrypted.message}`, { cause: err });
+  }
   if (full !== undefined) return new StatusError('InternalError', full.message, { cause: err }); // all may know it
   return new StatusError('InternalError', 'Internal error occurred', { cause: err });
 }

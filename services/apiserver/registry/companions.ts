@@ -123,7 +123,7 @@ export class CompanionTransactions {
 /** A place as the store has it. */
 function certain(place: Place, kv: KeyValue | undefined): Place {
   const { cache } = place.companion.stored;
-  const current = kv === undefined ? undefined : cache.decode(kv.key, kv.value, kv.modRevision);
+  const current = kv === undefined ? undefined : cache.decode(kv.key, kv.value, kv.modRevision, kv);
   return { ...place, current, isCertain: true };
 }
 

@@ -1,6 +1,6 @@
 import { done, type Work } from '../../machinery/work/work.js';
 import type { KeyValue } from '../../storage/store.js';
-import type { CachedObject } from '../cache/cached-object.js';
+import { isReadable, type CachedObject } from '../cache/cached-object.js';
 import type { ResourceCache } from '../cache/resource-cache.js';
 import type { ChangeFilter } from '../cache/watchers.js';
 import { turns, type Asker } from '../http/turns.js';
@@ -40,8 +40,9 @@ function* decoding(
   most: number,
 ): Work<Decoded> {
   const objects: CachedObject[] = [];
-  for (const [i, { key, value, modRevision }] of kvs.entries()) {
-    const object = cache.decode(key, value, modRevision);
+  for (const [i, kv] of kvs.entries()) {
+    const object = cache.decode(kv.key, kv.value, kv.modRevision, kv);
+    if (object !== undefined && !isReadable(object)) object.parse(); // which says why
     if (object !== undefined && filter.matches(object)) objects.push(object);
     if (objects.length === most) return { objects, used: i + 1 };
     yield;

@@ -1,7 +1,7 @@
 import { StatusError, expired, notFound } from '../../machinery/meta/status.js';
 import { PageSize } from '../../storage/page-size.js';
 import { isStoreError, revision, type KeyValueStore } from '../../storage/store.js';
-import type { CachedObject } from '../cache/cached-object.js';
+import { isReadable, type CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
 import type { ConsistentReadGate } from '../cache/gate.js';
 import { listItems, type Snapshot } from '../cache/ordered.js';
@@ -111,7 +111,7 @@ export class Reader {
     asker: Asker = this.#o,
   ): Promise<CachedObject> {
     const { kv } = await this.#o.store.get(keyOf(stored, namespace, name), {}, asker.signal);
-    const found = kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision);
+    const found = kv === undefined ? undefined : stored.cache.decode(kv.key, kv.value, kv.modRevision, kv);
     if (found === undefined) throw notFound(stored.hub, name);
     return found;
   }
@@ -180,7 +180,10 @@ export class Reader {
 
   /** Cuts a chunk out of a state. */
   #page(stored: StoredResource, p: ListParameters, range: KeyRange, state: Snapshot, at: number): Page {
-    if (p.filter.id !== '' && p.limit === 0) return filteredPage(p, range, state, at);
+    if (p.filter.id !== '' && p.limit === 0) {
+      if (stored.cache.hasUnreadable) refuseUnreadable(state, range, p.filter);
+      return filteredPage(p, range, state, at);
+    }
     if (p.filter.id !== '') {
       const { objects, next } = select(state.between(range.from, range.to), p.filter, p.limit);
       if (next !== undefined && state === stored.cache.current) stored.cache.keepSnapshot(at);
@@ -189,6 +192,7 @@ export class Reader {
     const nextKey = p.limit > 0 ? state.keyAfter(range.from, p.limit) : undefined;
     const last = nextKey === undefined || nextKey >= range.to;
     const end = last ? range.to : nextKey;
+    if (stored.cache.hasUnreadable) refuseUnreadable(state, { from: range.from, to: end }, p.filter);
     if (!last && state === stored.cache.current) stored.cache.keepSnapshot(at);
     return {
       revision: at,
@@ -295,6 +299,13 @@ function pageOf(objects: CachedObject[], at: number, continueToken: string, rema
     items: () => listItems(objects),
     objects: () => objects,
   };
+}
+
+/** Before an answer begins, which would be cut off. @throws {StatusError} InternalError that names the key */
+function refuseUnreadable(state: Snapshot, { from, to }: KeyRange, filter: ChangeFilter): void {
+  for (const object of state.between(from, to)) {
+    if (!isReadable(object) && (filter.byName !== true || filter.matches(object))) object.parse();
+  }
 }
 
 /** All matches: what the state has joined for this filter before is used again. */

@@ -294,8 +294,8 @@ class StoredPast implements Source {
 }
 
 /** Whether the state before it is there, if there was one: without it a watcher's selection before is not known. */
-const isComplete = ({ type, previous, createRevision, modRevision }: StoreEvent): boolean =>
-  previous !== undefined || (type === 'put' && createRevision === modRevision);
+const isComplete = ({ type, previous, unreadable, createRevision, modRevision }: StoreEvent): boolean =>
+  unreadable === undefined && (previous !== undefined || (type === 'put' && createRevision === modRevision));
 
 function pastFrame({ cache }: StoredResource, key: GroupKey, event: StoreEvent): Buffer | undefined {
   const before = event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);

@@ -121,6 +121,14 @@ describe('Writer', function () {
     assert.ok(object.revision > first.revision + 1, 'written over what came in between');
   });
 
+  it('writes what nothing changes once more where the store has it in a form that is to be left', async () => {
+    const first = await createObject(scene.core.writer, stored, map('1'));
+    scene.races.marksNext = { stale: true };
+    const { object } = await change(() => put('1'));
+    assert.ok(object.revision > first.revision);
+    assert.equal((await change(() => put('1'))).object.revision, object.revision);
+  });
+
   it('creates what is not there, once', async () => {
     const both = await Promise.allSettled([1, 2].map((n) => createObject(scene.core.writer, stored, map(String(n)))));
     assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);

@@ -281,10 +281,14 @@ type PendingWrite = {
 );
 
 const decoded = ({ cache }: StoredResource, kv: KeyValue | undefined): CachedObject | undefined =>
-  kv === undefined ? undefined : cache.decode(kv.key, kv.value, kv.modRevision);
+  kv === undefined ? undefined : cache.decode(kv.key, kv.value, kv.modRevision, kv);
 
 /** Whether a decision has to be made again from `now`. */
-const isOutdated = (seen: Seen, now: Seen): boolean => seen.current?.revision !== now.current?.revision;
+const isOutdated = (seen: Seen, now: Seen): boolean =>
+  seen.current?.revision !== now.current?.revision || (isForeign(now) && !isForeign(seen));
+
+/** Only the store's own word says whether the form of a value is the present one: how values are written may change. */
+const isForeign = ({ current }: Seen): boolean => current?.layout.isForeign === true;
 
 /** @param written undefined when nothing was written. */
 function ended({ current }: Seen, decision: WriteDecision, dryRun: boolean, written = current): Written {

@@ -20,6 +20,7 @@ export function checkOptions(o: ApiServerOptions): readonly string[] {
   parseAddressRanges(API_SERVER_FLAGS.serviceClusterIpRange.flag, o.serviceClusterIpRange);
   parsePortRange(API_SERVER_FLAGS.serviceNodePortRange.flag, o.serviceNodePortRange);
   checkNodeAgents(o);
+  checkEncryption(o);
   checkAccess(o);
   checkAudit(o);
   checkTokens(o);
@@ -29,6 +30,13 @@ export function checkOptions(o: ApiServerOptions): readonly string[] {
 
 const { nodeAgentCertFile, nodeAgentKeyFile, serviceAccountIssuer, serviceAccountJwksUri } = API_SERVER_FLAGS;
 const { serviceAccountMaxTokenExpirationMs: longest } = API_SERVER_FLAGS;
+
+function checkEncryption(o: ApiServerOptions): void {
+  const { encryptionProviderConfig: file, encryptionProviderConfigReload: reload } = API_SERVER_FLAGS;
+  if (o.encryptionProviderConfigReload && o.encryptionProviderConfig === '') {
+    throw new FlagError(`--${reload.flag} needs --${file.flag}`);
+  }
+}
 
 function checkNodeAgents(o: ApiServerOptions): void {
   if ((o.nodeAgentCertFile === '') === (o.nodeAgentKeyFile === '')) return;

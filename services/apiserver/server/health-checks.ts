@@ -1,10 +1,14 @@
 import type { Plugin } from '../../machinery/plugins/plugins.js';
 import type { KeyValueStore } from '../../storage/store.js';
+import type { Encryption } from '../encryption/encryption.js';
 import { HEALTH_ENDPOINTS as EVERYWHERE, type HealthCheck } from '../health/health-checks.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import type { Core } from './core.js';
 
-export type HealthDeps = Pick<Core, 'feed' | 'state' | 'access'> & { readonly store: KeyValueStore };
+export type HealthDeps = Pick<Core, 'feed' | 'state' | 'access'> & {
+  readonly store: KeyValueStore;
+  readonly encryption: Pick<Encryption, 'isConfigured' | 'well'>;
+};
 
 /** Checks that make a server healthy, live and ready, in the order in which answers show them. */
 export const HEALTH_CHECKS: readonly Plugin<ApiServerOptions, HealthDeps, HealthCheck>[] = [
@@ -24,6 +28,11 @@ export const HEALTH_CHECKS: readonly Plugin<ApiServerOptions, HealthDeps, Health
       advisory: true,
       check: async (signal) => !(await store.full(signal)),
     }),
+  },
+  {
+    name: 'kms-providers',
+    open: (_, { encryption }) =>
+      encryption.isConfigured ? { endpoints: EVERYWHERE, check: () => encryption.well() } : undefined,
   },
   { name: 'change-feed', open: (_, { feed }) => ({ endpoints: EVERYWHERE, check: () => feed.sound }) },
   { name: 'informer-sync', open: (_, { feed }) => ({ endpoints: ['readyz'], check: () => feed.loaded }) },

@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWanted, openPlugins } from '../../machinery/plugins/plugins.js';
+import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
+import { transformingStore } from '../../storage/encryption/transforming-store.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import { application } from './application.js';
 import type { Audit, AuditDeps } from '../audit/audit.js';
 import { AUDIT_BACKENDS } from '../audit/backends/audit-backends.js';
 import { runInBackground } from './background.js';
 import { buildCore, type Core } from './core.js';
+import { openEncryption, type Encryption } from '../encryption/encryption.js';
 import { platformEndpoints } from '../endpoints/open-endpoints.js';
 import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
 import { HealthChecks } from '../health/health-checks.js';
@@ -15,6 +18,7 @@ import { listen, type Listener } from '../http/listener.js';
 import { mayBeWatchSocket } from '../http/watch-socket.js';
 import type { Log } from '../../machinery/log/log.js';
 import { createMetrics, type ApiServerMetrics } from '../metrics/metrics.js';
+import { registryKeys } from '../registry/keys.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import { openStore } from './open-store.js';
 import type { ApiServerOptions } from '../options/flags.js';
@@ -51,15 +55,12 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   const { signal } = stopping;
   setMaxListeners(0, signal); // every write under way listens to it
   const metrics = createMetrics({ showHiddenFor: o.showHiddenMetricsForVersion });
-  const store = await openStore(o, {
-    ...d,
-    observe: (operation, seconds) => metrics.store.observe(operation, seconds),
-  });
+  const { store, encryption } = await openEncryptedStore(o, d, metrics);
   let audit: Audit | undefined;
   try {
     const core = await buildCore(o, d.log, store, metrics, signal);
     audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
-    const health = new HealthChecks(o, await openPlugins(HEALTH_CHECKS, o, { ...core, store }));
+    const health = new HealthChecks(o, await openPlugins(HEALTH_CHECKS, o, { ...core, store, encryption }));
     const app = await application(o, { ...d, signal, core, health, metrics, audit });
     const handle = app.callback();
     const listener = await listen(
@@ -84,6 +85,32 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   } catch (err) {
     await audit?.close();
     await store.close();
+    throw err;
+  }
+}
+
+/** All that reads or writes values goes through the encryption: it lies around the store. */
+async function openEncryptedStore(
+  o: ApiServerOptions,
+  d: ApiServerDeps,
+  metrics: ApiServerMetrics,
+): Promise<{ readonly store: KeyValueStore; readonly encryption: Encryption }> {
+  const encryption = await openEncryption(o, {
+    log: d.log,
+    metrics: metrics.encryption,
+    vocabulary: vocabulary(o.vocabulary as VocabularyName), // one of the flag's choices
+    prefix: registryKeys(o.etcdPrefix).prefix,
+  });
+  try {
+    const observe = (operation: string, seconds: number): void => metrics.store.observe(operation, seconds);
+    const inner = await openStore(o, { ...d, observe });
+    const close = async (): Promise<void> => {
+      encryption.close();
+      await inner.close();
+    };
+    return { store: { ...transformingStore(inner, encryption.transformerOf), close }, encryption };
+  } catch (err) {
+    encryption.close();
     throw err;
   }
 }

@@ -52,7 +52,7 @@ const CIPHERS: readonly (readonly [
 const AUTHENTICATED = new Set(['aesgcm', 'secretbox', 'seed']);
 const PLACED = new Set(['aesgcm', 'seed']);
 
-const read = (cipher: Cipher, sealed: Buffer, key = KEY): string => String(cipher.open(key, sealed) as Buffer);
+const read = (cipher: Cipher, sealed: Buffer, key = KEY): string => (cipher.open(key, sealed) as Buffer).toString();
 
 for (const [name, of, sizes] of CIPHERS) {
   describe(name, () => {
@@ -103,7 +103,7 @@ for (const [name, of, sizes] of CIPHERS) {
     it('says nothing of value or key when it fails', () => {
       for (const value of [randomBytes(64), randomBytes(3)]) {
         try {
-          cipher.open(KEY, value);
+          void cipher.open(KEY, value);
         } catch (err) {
           const { message } = err as Error;
           for (const secret of [SECRET, value]) {
@@ -244,10 +244,10 @@ describe('providerChain()', () => {
   it('tells of each transformation, and of none that does nothing', () => {
     const told: unknown[] = [];
     const chain = providerChain(WORD, [one, two], ({ direction, prefix, ok }) => told.push([direction, prefix, ok]));
-    chain.fromStore(KEY, chain.toStore(KEY, plain) as Buffer);
+    void chain.fromStore(KEY, chain.toStore(KEY, plain) as Buffer);
     assert.throws(() => chain.fromStore(KEY, stored(two).subarray(0, 30)));
     assert.throws(() => chain.fromStore(KEY, Buffer.from(`${WORD}other`)));
-    providerChain(WORD, [IDENTITY], () => told.push('plain')).toStore(KEY, plain);
+    void providerChain(WORD, [IDENTITY], () => told.push('plain')).toStore(KEY, plain);
     assert.deepEqual(told, [
       ['to_storage', one.prefix, true],
       ['from_storage', one.prefix, true],

@@ -73,20 +73,6 @@ export function providerChain(
   const [first = { ...IDENTITY, head: Buffer.alloc(0), isFirst: true }] = entries;
   const plainEntry = entries.find(({ prefix }) => prefix === '');
   const timed = timer(observe);
-  const open = (key: string, stored: Buffer, candidates: readonly Entry[]): PlainValue | Promise<PlainValue> => {
-    const [entry, ...others] = candidates;
-    if (entry === undefined) throw new UnreadableValue('no matching prefix found');
-    const next = (err: unknown): PlainValue | Promise<PlainValue> => {
-      if (others.length === 0) throw err;
-      return open(key, stored, others);
-    };
-    try {
-      const opened = entry.cipher.open(key, stored.subarray(entry.head.length));
-      return opened instanceof Promise ? opened.then((p) => judged(p, entry), next) : judged(opened, entry);
-    } catch (err) {
-      return next(err);
-    }
-  };
   return {
     asIs: (stored) => first.prefix === '' && !beginsWith(stored, encrypted),
     toStore: (key, plain) =>
@@ -103,6 +89,22 @@ export function providerChain(
       return timed('from_storage', fitting[0]?.prefix ?? '', () => open(key, stored, fitting));
     },
   };
+}
+
+/** Names of keys may be there twice: the next one is tried where one fails. */
+function open(key: string, stored: Buffer, candidates: readonly Entry[]): PlainValue | Promise<PlainValue> {
+  const [entry, ...others] = candidates;
+  if (entry === undefined) throw new UnreadableValue('no matching prefix found');
+  const next = (err: unknown): PlainValue | Promise<PlainValue> => {
+    if (others.length === 0) throw err;
+    return open(key, stored, others);
+  };
+  try {
+    const opened = entry.cipher.open(key, stored.subarray(entry.head.length));
+    return opened instanceof Promise ? opened.then((p) => judged(p, entry), next) : judged(opened, entry);
+  } catch (err) {
+    return next(err);
+  }
 }
 
 const judged = (opened: Buffer | PlainValue, { isFirst }: Entry): PlainValue =>

@@ -13,6 +13,7 @@ import type { KeyValueStore, Transaction, TransactionResult } from '../../../sto
 import { AdmissionChain } from '../../admission/chain.js';
 import type { AdmissionPlugin } from '../../admission/plugin.js';
 import { buildCore, type Core } from '../../server/core.js';
+import type { StoredAs } from '../../cache/resource-cache.js';
 import { createMetrics } from '../../metrics/metrics.js';
 import { API_SERVER_FLAGS } from '../../options/flags.js';
 import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
@@ -36,6 +37,8 @@ export class RacingStore {
   #quicker: ((t: Transaction) => Promise<unknown>)[] = [];
   /** Runs once, before the next read of one key. */
   beforeRead: (() => Promise<unknown>) | undefined;
+  /** Said of the value that the next read of one key brings. */
+  marksNext: StoredAs = {};
   readonly store: KeyValueStore;
   readonly inner: KeyValueStore;
   transactions = 0;
@@ -51,7 +54,10 @@ export class RacingStore {
       const other = this.beforeRead;
       this.beforeRead = undefined;
       await other?.();
-      return inner.get(...asked);
+      const result = await inner.get(...asked);
+      const kv = result.kv && { ...result.kv, ...this.marksNext };
+      this.marksNext = {};
+      return { ...result, kv };
     };
     this.store = new Proxy(inner, {
       get: (target, member) => {
