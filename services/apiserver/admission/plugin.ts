@@ -77,8 +77,8 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest, phase: MutatingPhase): Promise<void> | void;
   validate?(request: AdmissionRequest): Promise<void> | void;
   /**
-   * Objects that change in one transaction with what is written, such as the quota that counts it. The last word before a
-   * write; also asked about removals. `operations` do not apply.
+   * Objects that change in one transaction with what is written, such as the quota that counts it, or must not, such as the
+   * namespace that holds it. The last word before a write; also asked about removals. `operations` do not apply.
    */
   charge?(change: StoredChange): Promise<readonly Companion[]> | readonly Companion[];
   close?(): Promise<void> | void;

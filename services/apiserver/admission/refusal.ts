@@ -2,7 +2,10 @@ import { forbidden, type StatusError } from '../../machinery/meta/status.js';
 import type { AdmissionRequest } from './plugin.js';
 
 /** Forbidden, about the object of a request: by its name, or by the beginning of the one that it will get. */
-export function refused({ resource, name, object }: AdmissionRequest, why: string): StatusError {
+export function refused(
+  { resource, name, object }: Pick<AdmissionRequest, 'resource' | 'name' | 'object'>,
+  why: string,
+): StatusError {
   return forbidden(resource, name || (object?.metadata.generateName ?? '') || 'Unknown', why);
 }
 

@@ -12,11 +12,14 @@ import type { CachedObject } from '../cache/cached-object.js';
 import type { KeyLocks } from './key-locks.js';
 import { keyOf, type StoredResource, storedBytes } from './resources.js';
 
-/** An object that changes in one transaction with the one that is written: both or neither. */
-export interface Companion {
+interface Beside {
   readonly stored: StoredResource;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** An object that changes in one transaction with the one that is written: both or neither. */
+export interface ChangingCompanion extends Beside {
   /**
    * Its next state. Called again with the newer state after a lost race.
    *
@@ -26,6 +29,18 @@ export interface Companion {
    */
   next(current: ApiObject | undefined): ApiObject | undefined;
 }
+
+/** An object that stays as it is until the other one is written. Writes do not take turns for it. */
+export interface SteadyCompanion extends Beside {
+  /**
+   * Looks whether it allows the write. Called again with the newer state after a lost race.
+   *
+   * @param current undefined when the object is gone. @throws {StatusError} to refuse the write
+   */
+  check(current: CachedObject | undefined): void;
+}
+
+export type Companion = ChangingCompanion | SteadyCompanion;
 
 /** Other servers change the same companion: of two that do so all the time, each wins about every second race. */
 const MAX_RACES = 64;
@@ -39,10 +54,10 @@ interface Place {
   readonly isCertain: boolean;
 }
 
-/** A companion's next state. */
+/** A companion's next state; undefined: it has to stay in the present one. */
 interface Step {
   readonly place: Place;
-  readonly value: Buffer;
+  readonly value: Buffer | undefined;
 }
 
 /**
@@ -59,7 +74,7 @@ export class CompanionTransactions {
     this.#locks = locks;
   }
 
-  /** A store whose transactions change `companions` too. Refusals of companions are thrown by `transact`. */
+  /** A store whose transactions change `companions` too, or hold them to their state. Refusals of companions are thrown by `transact`. */
   along(companions: readonly Companion[]): Pick<KeyValueStore, 'transact'> {
     return {
       transact: (transaction, signal) => this.#locked(companions, (at) => this.#transact(transaction, at, signal)),
@@ -73,7 +88,7 @@ export class CompanionTransactions {
 
   #locked<T>(companions: readonly Companion[], work: (at: readonly Place[]) => Promise<T>): Promise<T> {
     const inOrder = [...companions].sort((a, b) => (keyFor(a) < keyFor(b) ? -1 : 1));
-    const run = inOrder.reduceRight<() => Promise<T>>(
+    const run = inOrder.filter(changes).reduceRight<() => Promise<T>>(
       (inner, companion) => () => this.#locks.run(keyFor(companion), inner),
       () => work(inOrder.map(placeOf)),
     );
@@ -134,12 +149,20 @@ function placeOf(companion: Companion): Place {
   return { companion, key, current: companion.stored.cache.newest(key), isCertain: false };
 }
 
-/** Of those that change. @throws {StatusError} */
+const changes = (companion: Companion): companion is ChangingCompanion => 'next' in companion;
+
+/** Of those that change, or must not. @throws {StatusError} */
 async function stepsOf(places: readonly Place[]): Promise<Step[]> {
   const steps: Step[] = [];
   for (const place of places) {
-    const next = place.companion.next(place.current?.parse() as ApiObject | undefined); // we encoded it
-    if (next !== undefined) steps.push({ place, value: await storedBytes(next) });
+    const { companion, current } = place;
+    if (changes(companion)) {
+      const next = companion.next(current?.parse() as ApiObject | undefined); // we encoded it
+      if (next !== undefined) steps.push({ place, value: await storedBytes(next) });
+    } else {
+      companion.check(current);
+      steps.push({ place, value: undefined });
+    }
   }
   return steps;
 }
@@ -152,7 +175,12 @@ const joined = (own: Transaction, steps: readonly Step[]): Transaction => ({
       modRevision: current === undefined ? NO_REVISION : revision(current.revision),
     })),
   ],
-  operations: [...own.operations, ...steps.map(({ place: { key }, value }) => ({ type: 'put', key, value }) as const)],
+  operations: [
+    ...own.operations,
+    ...steps.flatMap(({ place: { key }, value }) =>
+      value === undefined ? [] : [{ type: 'put', key, value } as const],
+    ),
+  ],
   otherwiseGet: [...(own.otherwiseGet ?? []), ...steps.map(({ place: { key } }) => key)],
 });
 
@@ -164,7 +192,8 @@ function lost({ conditions, otherwiseGet = [] }: Transaction, { found }: Lost): 
   return conditions.some(({ key, modRevision }) => at.has(key) && at.get(key) !== modRevision);
 }
 
-function expectWritten({ key, companion: { stored } }: Place, value: Buffer, at: number): void {
+function expectWritten({ key, companion: { stored } }: Place, value: Buffer | undefined, at: number): void {
+  if (value === undefined) return;
   const object = stored.cache.decode(key, value, at);
   if (object !== undefined) stored.cache.expect(object);
 }

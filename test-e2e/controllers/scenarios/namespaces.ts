@@ -171,4 +171,30 @@ export const NAMESPACES = scenarios('namespaces', [
       };
     },
   },
+  {
+    name: 'one that goes while others write into it leaves nothing behind',
+    expected: { namespace: 'gone', left: [], refused: ['Forbidden', 'NotFound'] },
+    run: async (c) => {
+      const name = await c.namespace();
+      const refused = new Set<string>();
+      const write = async (writer: number): Promise<void> => {
+        for (let i = 0; !refused.has('NotFound'); i++) {
+          try {
+            await c.create(types.configMaps, { metadata: { name: `w${writer}-${i}`, namespace: name } });
+          } catch (err) {
+            if (!isApiError(err)) throw err;
+            refused.add(err.reason);
+          }
+        }
+      };
+      const writing = [0, 1, 2, 3].map(write);
+      await deleteNamespace(c, name);
+      const look = looksAt(c, name);
+      await Promise.all(writing);
+      return async () => {
+        const left = (await c.list(types.configMaps, name)).map(({ metadata }) => metadata.name);
+        return { namespace: await look(), left, refused: [...refused].sort() };
+      };
+    },
+  },
 ]);

@@ -10,7 +10,7 @@ import { FIRST_ROUND, requestFor } from '../../testing/request.js';
 import { ObjectsThere } from '../../testing/there.js';
 import { namespaceAutoProvision } from './auto-provision.js';
 import { namespaceExists } from './exists.js';
-import { namespaceLifecycle } from './lifecycle.js';
+import { namespaceLifecycle as lifecycleOf, type NamespaceLifecycleDeps } from './lifecycle.js';
 
 const namespace = (name: string, phase = 'Active'): Partial<ApiObject> => ({ metadata: { name }, status: { phase } });
 const objects = new ObjectsThere()
@@ -49,11 +49,15 @@ const check = (plugin: AdmissionPlugin, cases: readonly Case[]): void => {
   }
 };
 
+const stored = (): never => assert.fail('nothing is stored here; see lifecycle-races.test.ts');
+const namespaceLifecycle = ({ vocabulary }: Pick<NamespaceLifecycleDeps, 'vocabulary'>): AdmissionPlugin =>
+  lifecycleOf({ vocabulary, objects: { present: objects.present.bind(objects), stored } });
+
 describe('namespaceLifecycle()', () => {
   const words = vocabulary('platform');
-  const plugin = namespaceLifecycle({ vocabulary: words, objects });
+  const plugin = namespaceLifecycle({ vocabulary: words });
   const named = (name: string, from = words): readonly [AdmissionPlugin, Partial<AdmissionRequest>] => [
-    namespaceLifecycle({ vocabulary: from, objects }),
+    namespaceLifecycle({ vocabulary: from }),
     { operation: 'DELETE', oldObject: { ...namespace(name), apiVersion: 'v1', kind: 'Namespace' } as ApiObject },
   ];
 
