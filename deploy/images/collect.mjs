@@ -29,7 +29,8 @@ function withoutOtherLibraries(folder) {
   }
 }
 
-for (const it of ['bin', 'package.json', 'dist/bundle', 'dist/build.json', 'dist/services']) copy(it, NEEDLESS);
+for (const it of ['bin', 'package.json', 'dist/bundle', 'dist/build.json', 'dist/services', 'dist/proto/kms'])
+  copy(it, NEEDLESS);
 execFileSync('npm', ['prune', '--omit=dev', '--no-audit', '--no-fund'], { cwd: ROOT, stdio: 'ignore' });
 copy('node_modules', NEEDLESS_IN_PACKAGES);
 withoutOtherLibraries(join(TARGET, 'node_modules'));

@@ -82,6 +82,16 @@ describe('a value that cannot be read', () => {
     assert.deepEqual(told.slice(1), ['MODIFIED a@4']);
   });
 
+  it('leaves no past state that a page could find it in', () => {
+    cache.keepSnapshot(2);
+    assert.ok(cache.at(2, 2));
+    put('b', 3, WHY);
+    assert.equal(cache.at(2, 3), undefined);
+    cache.keepSnapshot(3);
+    put('b', 4);
+    assert.equal(cache.at(3, 4), undefined);
+  });
+
   it('goes with its deletion or with a value that can be read', () => {
     put('b', 3, WHY);
     watch();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { OPEN_STORE, type OpenStore } from '../testing/open-store.js';
-import { NO_REVISION, revision, type KeyValueStore, type StoreEvent, type WatchHandler } from '../store.js';
+import { NO_REVISION, revision, StoreError, type KeyValueStore, type StoreEvent, type WatchHandler } from '../store.js';
 import { transformingStore } from './transforming-store.js';
 import { IDENTITY, plainOnly, providerChain, UnreadableValue, type Cipher, type Provider } from './transformer.js';
 
@@ -196,3 +196,52 @@ class Told implements WatchHandler {
     while (this.values.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 }
+
+describe('a watch through transformingStore() on a store that tells on when it is told to pause', () => {
+  const event = (key: string, at: number): StoreEvent => ({
+    type: 'put',
+    key,
+    value: Buffer.from(key.startsWith('/late/') ? `${WORD}late:${at}` : `${at}`),
+    createRevision: revision(at),
+    modRevision: revision(at),
+    previous: undefined,
+  });
+
+  it('keeps the order of changes, progress and the end', async () => {
+    let inner: WatchHandler | undefined;
+    const calls: string[] = [];
+    const note = (what: string) => () => void calls.push(what);
+    const watch = { pause: note('pause'), resume: note('resume'), close: note('close'), requestProgress: note('ask') };
+    const source = {
+      watch: (_: unknown, handler: WatchHandler) => {
+        inner = handler;
+        return watch;
+      },
+    } as unknown as KeyValueStore;
+    const order: string[] = [];
+    const ended = new Promise<void>((resolve) => {
+      transformingStore(source, transformerOf).watch(
+        { prefix: '/', from: revision(1) },
+        {
+          events: (batch) => order.push(...batch.map(({ value }) => String(value))),
+          progress: (at) => order.push(`progress ${at}`),
+          ended: ({ code }) => {
+            order.push(code);
+            resolve();
+          },
+        },
+      );
+    });
+    inner?.events([event('/else/a', 1)]);
+    assert.deepEqual([order, calls], [['1'], []], 'what need not wait is told at once');
+    inner?.events([event('/late/a', 2), event('/else/a', 3)]);
+    inner?.events([event('/else/a', 4)]);
+    inner?.progress?.(revision(4));
+    inner?.events([event('/late/a', 5)]);
+    inner?.progress?.(revision(5));
+    inner?.ended(new StoreError('compacted', 'gone'));
+    assert.deepEqual([order, calls], [['1'], ['pause']]);
+    await ended;
+    assert.deepEqual(order, ['1', '2', '3', '4', 'progress 4', '5', 'progress 5', 'compacted']);
+  });
+});
