@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ApiClient } from '../rest/client.js';
 import type { AnyObject, Live } from '../rest/resource-type.js';
 import type { Informer, Informers } from './informer.js';
-import { openInformers } from './open-informers.js';
+import { openInformers, type InformersOptions } from './open-informers.js';
 import { ScriptedServer, THINGS, Witness } from './testing/scripted-server.js';
 
 const never = new AbortController().signal;
@@ -19,12 +19,12 @@ describe('informers', () => {
   let errors: string[];
   let opened: number;
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message: string) => void errors.push(message) }; // prettier-ignore
-  const open = (): void => {
+  const open = (o: Pick<InformersOptions, 'transform'> = {}): void => {
     const resource = (): unknown => {
       opened++;
       return server.client;
     };
-    informers = openInformers({ resource, metadata: resource } as unknown as ApiClient, { log, retry: { leastMs: 0, mostMs: 0 } }); // prettier-ignore
+    informers = openInformers({ resource, metadata: resource } as unknown as ApiClient, { log, retry: { leastMs: 0, mostMs: 0 }, ...o }); // prettier-ignore
     informer = informers.of(THINGS);
     informer.handle(witness.handler);
   };
@@ -203,6 +203,29 @@ describe('informers', () => {
     start();
     await settled();
     assert.deepEqual([errors.length, last.lines], [1, ['initial a']]);
+  });
+
+  it('keep and hand on what is made of each object', async () => {
+    const labels: unknown[] = [];
+    open({
+      transform: (object, of) => ({ ...object, metadata: { ...object.metadata, labels: { of } } }),
+    });
+    const note = ({ metadata }: Live<AnyObject>): void => void labels.push(metadata.labels);
+    const metadata = informers.metadataOf(THINGS);
+    informer.handle({ added: note, updated: note, deleted: note });
+    server.put('a');
+    start();
+    await Promise.all([informer.synced(never), metadata.synced(never)]);
+    server.put('a');
+    server.remove('a');
+    server.put('b');
+    while (informer.store.get('b') === undefined || metadata.store.get('b') === undefined) await turn();
+    assert.deepEqual(
+      labels,
+      Array.from({ length: 4 }, () => ({ of: 'object' })),
+    );
+    const kept = [informer, metadata].map(({ store }) => store.get('b')?.metadata.labels);
+    assert.deepEqual(kept, [{ of: 'object' }, { of: 'metadata' }]);
   });
 
   it('are one for each resource and selection, run when they are asked for later, and can be dropped', async () => {

@@ -2,13 +2,20 @@ import type { Log } from '../../machinery/log/log.js';
 import { rest } from '../../machinery/loop/repeat.js';
 import { firstOf } from '../deadline/deadline.js';
 import type { ApiClient, ResourceClient } from '../rest/client.js';
-import type { AnyObject, ResourceType } from '../rest/resource-type.js';
+import type { AnyObject, Live, ResourceType } from '../rest/resource-type.js';
 import type { Informer, Informers, Selection } from './informer.js';
 import { Reflector, type Server } from './reflector.js';
 import { SharedInformer } from './shared-informer.js';
 
 export interface InformersOptions {
   readonly log: Log;
+  /**
+   * Makes of each object what is kept and handed on of it, e.g. without parts that nobody looks at. Keeps name, namespace,
+   * uid and resourceVersion, and may be given what it made.
+   *
+   * @default Objects are kept as they came.
+   */
+  readonly transform?: <T extends AnyObject>(object: Live<T>, of: 'object' | 'metadata') => Live<T>;
   /** How often handlers are told of all that is there, changed or not. Absent: never. */
   readonly resyncMs?: number;
   /** How long an informer waits that was interrupted. @default 100 ms to 30 s, with jitter */
@@ -40,13 +47,13 @@ class ClientInformers implements Informers {
   }
 
   of<T extends AnyObject>(type: ResourceType<T>, selection: Selection = {}): Informer<T> {
-    const open = (): Entry => this.#open(this.#client.resource(type), selection);
+    const open = (): Entry => this.#open(this.#client.resource(type), 'object', selection);
     // Of this type, for the name holds it.
     return this.#entry(`${nameOf(type)} object ${nameOfSelection(selection)}`, open) as Informer<T>;
   }
 
   metadataOf(type: ResourceType, selection: Selection = {}): Informer<AnyObject> {
-    const open = (): Entry => this.#open(this.#client.metadata(type), selection);
+    const open = (): Entry => this.#open(this.#client.metadata(type), 'metadata', selection);
     return this.#entry(`${nameOf(type)} metadata ${nameOfSelection(selection)}`, open);
   }
 
@@ -77,9 +84,9 @@ class ClientInformers implements Informers {
     return entry.informer;
   }
 
-  #open<T extends AnyObject>(client: ResourceClient<T>, selection: Selection): Entry {
-    const { resyncMs, ...o } = this.#o;
-    const informer = new SharedInformer<T>(client.type, o.log);
+  #open<T extends AnyObject>(client: ResourceClient<T>, of: 'object' | 'metadata', selection: Selection): Entry {
+    const { resyncMs, transform, ...o } = this.#o;
+    const informer = new SharedInformer<T>(client.type, o.log, (object) => transform?.(object, of) ?? object);
     const reflector = new Reflector({ client, selection, sink: informer, server: this.#server, ...o });
     const run = async (signal: AbortSignal): Promise<void> => {
       await Promise.all([

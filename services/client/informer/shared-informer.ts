@@ -13,6 +13,7 @@ export class SharedInformer<T extends AnyObject> implements Informer<T>, Sink<T>
   readonly type: ResourceType<T>;
   readonly store: IndexedStore<T>;
   readonly #log: Log;
+  readonly #transform: (object: Live<T>) => Live<T>;
   readonly #handlers = new Set<Handler<Live<T>>>();
   readonly #filled: Promise<void>;
   #resolveFilled: () => void = () => undefined;
@@ -20,9 +21,11 @@ export class SharedInformer<T extends AnyObject> implements Informer<T>, Sink<T>
   /** Keys that were seen since the state began to come once more; undefined between such times. */
   #seen: Set<string> | undefined;
 
-  constructor(type: ResourceType<T>, log: Log) {
+  /** @param transform Makes of each object what is kept of it. */
+  constructor(type: ResourceType<T>, log: Log, transform: (object: Live<T>) => Live<T> = (object) => object) {
     this.type = type;
     this.#log = log;
+    this.#transform = transform;
     this.store = new IndexedStore((err) => this.#failed('Index function of an informer failed', err));
     this.#filled = new Promise((resolve) => (this.#resolveFilled = resolve));
   }
@@ -50,11 +53,15 @@ export class SharedInformer<T extends AnyObject> implements Informer<T>, Sink<T>
     this.#seen = new Set();
   }
 
-  put(object: Live<T>): void {
-    this.#seen?.add(keyOf(object.metadata));
-    const old = this.store.get(keyOf(object.metadata));
-    if (old === undefined || old.metadata.uid !== object.metadata.uid) this.#replace(old, object);
-    else if (old.metadata.resourceVersion !== object.metadata.resourceVersion) {
+  put(sent: Live<T>): void {
+    const key = keyOf(sent.metadata);
+    this.#seen?.add(key);
+    const old = this.store.get(key);
+    if (old?.metadata.uid === sent.metadata.uid && old.metadata.resourceVersion === sent.metadata.resourceVersion)
+      return;
+    const object = this.#transform(sent);
+    if (old?.metadata.uid !== sent.metadata.uid) this.#replace(old, object);
+    else {
       this.store.put(object);
       this.#tellAll(({ updated }) => updated?.(object, old));
     }
@@ -64,7 +71,9 @@ export class SharedInformer<T extends AnyObject> implements Informer<T>, Sink<T>
   remove(last: Live<T>): void {
     const key = keyOf(last.metadata);
     this.#seen?.delete(key);
-    if (this.store.remove(key) !== undefined) this.#tellAll(({ deleted }) => deleted?.(last));
+    if (this.store.remove(key) === undefined) return;
+    const kept = this.#transform(last);
+    this.#tellAll(({ deleted }) => deleted?.(kept));
   }
 
   end(): void {

@@ -5,6 +5,7 @@ import { openEventRecorder } from '../../client/events/open-event-recorder.js';
 import { openInformers } from '../../client/informer/open-informers.js';
 import { builtInTypes } from '../../client/rest/built-in-types.js';
 import type { ApiClient } from '../../client/rest/client.js';
+import type { AnyObject, Live } from '../../client/rest/resource-type.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ControllerDeps, ControllerEntry, KeyQueue } from '../controller.js';
 import { accountCredentials } from '../identity/account-credentials.js';
@@ -34,7 +35,7 @@ export function openScene(o: SceneOptions, signal: AbortSignal): Scene {
   const { vocabulary } = identity;
   const shared = identity.client({ part: 'shared-informers', isHeld, qps: Infinity, burst: 1 });
   const clients = new Map<string, ApiClient>([['', shared]]);
-  const informers = openInformers(shared, { log });
+  const informers = openInformers(shared, { log, transform: withoutManagers });
   const discovery = openDiscovery(shared, { vocabulary, log, informers });
   const credentialsOf = (name: string): { readonly credentials?: Credentials } => {
     if (name === '' || !o.useServiceAccountCredentials) return {};
@@ -64,4 +65,15 @@ export function openScene(o: SceneOptions, signal: AbortSignal): Scene {
       for (const client of clients.values()) client.close();
     },
   };
+}
+
+/**
+ * An object as controllers keep it: who owns which field is a third of a small object, and a server that is sent an object
+ * without it goes on with what it has. Of metadata alone, annotations are left out as well.
+ */
+function withoutManagers<T extends AnyObject>(object: Live<T>, of: 'object' | 'metadata'): Live<T> {
+  const { managedFields: _, ...metadata } = object.metadata;
+  if (of === 'object') return { ...object, metadata };
+  const { annotations: __, ...least } = metadata;
+  return { ...object, metadata: least };
 }
