@@ -56,47 +56,87 @@ describe('a client with two addresses', function () {
     removeDirectory(dataDir);
   });
 
-  it('writes and follows on, whichever server is killed', async () => {
-    const requests = client.resource(configMaps);
-    const stop = new AbortController();
-    const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message: string) => assert.ifError(message) }; // prettier-ignore
-    const informers = openInformers(client, { log });
-    const informer = informers.of(configMaps, { namespace: 'default' });
-    const witness = new Witness();
-    informer.handle(witness.handler);
-    const running = informers.run(stop.signal);
-    let lost = 0;
-    let made = 0;
-    /** Writes one after the other. Of a write that was under way when its server was killed, the end is not known. */
-    const write = async (count: number): Promise<void> => {
-      for (const end = made + count; made < end; made++) {
-        const object = { metadata: { namespace: 'default', name: `a${made}` } };
+  /** The objects of this test as an informer sees them, while a client writes them one after the other. */
+  class Work {
+    readonly #prefix: string;
+    readonly #witness = new Witness();
+    readonly #stop = new AbortController();
+    readonly #running: Promise<void>;
+    readonly #requests = client.resource(configMaps);
+    lost = 0;
+    #made = 0;
+
+    constructor(prefix: string) {
+      this.#prefix = prefix;
+      const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message: string) => assert.ifError(message) }; // prettier-ignore
+      const informers = openInformers(client, { log });
+      const { handler } = this.#witness;
+      informers.of(configMaps, { namespace: 'default' }).handle(handler);
+      this.#running = informers.run(this.#stop.signal);
+    }
+
+    /** Of a write that was under way when its server went away, the end is not known. */
+    async write(count: number): Promise<void> {
+      for (const end = this.#made + count; this.#made < end; this.#made++) {
+        const object = { metadata: { namespace: 'default', name: `${this.#prefix}${this.#made}` } };
         try {
-          await requests.create(object, {}, never);
+          await this.#requests.create(object, {}, never);
         } catch (err) {
           assert.ok(err instanceof RemoteError, String(err));
-          lost++;
-          await requests.create(object, {}, never).catch((err: unknown) => assert.ok(isApiError(err, 'AlreadyExists')));
+          this.lost++;
+          await this.#requests.create(object, {}, never).catch((err: unknown) => assert.ok(isApiError(err, 'AlreadyExists'))); // prettier-ignore
         }
       }
-    };
+    }
+
+    /** Waits until the informer has seen all that was written, and nothing else. */
+    async seen(): Promise<void> {
+      const { items } = await this.#requests.list({ namespace: 'default' }, never);
+      assert.equal(items.filter(({ metadata }) => metadata.name.startsWith(this.#prefix)).length, this.#made);
+      const versions = (): string[] => [...this.#witness.states.values()].map(({ metadata }) => metadata.uid).sort();
+      const expected = items.map(({ metadata }) => metadata.uid).sort();
+      while (versions().length < expected.length) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([versions(), this.#witness.wrong], [expected, []]);
+    }
+
+    async end(): Promise<void> {
+      this.#stop.abort();
+      await this.#running;
+    }
+  }
+
+  it('writes and follows on, whichever server is killed', async () => {
+    const work = new Work('a');
     const killed = async (i: number): Promise<void> => {
       servers[i]?.kill('SIGKILL');
       await servers[i]?.exited;
     };
-    await Promise.all([write(60), killed(0)]);
-    await write(20);
+    await Promise.all([work.write(60), killed(0)]);
+    await work.write(20);
     servers[0] = await startServer(0);
-    await Promise.all([write(60), killed(1)]);
-    await write(20);
-    const { items } = await requests.list({ namespace: 'default' }, never);
-    assert.equal(items.length, made);
-    assert.ok(lost <= 2);
-    const versions = (): string[] => [...witness.states.values()].map(({ metadata }) => metadata.uid).sort();
-    const expected = items.map(({ metadata }) => metadata.uid).sort();
-    while (versions().length < expected.length) await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual([versions(), witness.wrong], [expected, []]);
-    stop.abort();
-    await running;
+    await Promise.all([work.write(60), killed(1)]);
+    await work.write(20);
+    assert.ok(work.lost <= 2);
+    await work.seen();
+    await work.end();
+    servers[1] = await startServer(1);
+  });
+
+  it('writes and follows on while a server hangs, and soon', async () => {
+    const work = new Work('b');
+    await work.write(5);
+    for (const server of servers) {
+      server.kill('SIGSTOP');
+      try {
+        const from = performance.now();
+        await work.write(20);
+        await work.seen();
+        assert.ok(performance.now() - from < 20_000, 'it took as long as a request may take'); // some 2 s
+      } finally {
+        server.kill('SIGCONT');
+      }
+    }
+    assert.ok(work.lost <= 2);
+    await work.end();
   });
 });

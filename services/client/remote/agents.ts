@@ -2,7 +2,7 @@ import { Agent } from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Credential } from '../credentials/credential.js';
 import type { ServerTrust } from '../kubeconfig/connection.js';
-import { Http2Sessions } from './http2-sessions.js';
+import { Http2Sessions, type Liveness } from './http2-sessions.js';
 
 /** Connections at once to one service, and those that are kept when nothing is asked. */
 const MAX_SOCKETS = 64;
@@ -40,8 +40,8 @@ export interface Connections {
 export interface AgentsOptions {
   /** Connections of HTTP/1.1 at once. @default 64 */
   readonly maxSockets?: number;
-  /** Whether sessions of HTTP/2 are used for long answers, many at once. @default false */
-  readonly forStreams?: boolean;
+  /** Sessions of HTTP/2 are used for long answers, many at once. @default For short ones. */
+  readonly forStreams?: Liveness;
 }
 
 /**

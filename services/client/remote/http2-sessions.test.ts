@@ -229,12 +229,34 @@ describe('requests over HTTP/2', () => {
         suspect(session); // has no say in when it ends
         assert.equal(session.destroyed, false);
         mock.timers.tick(1);
+        await new Promise((resolve) => setImmediate(resolve)); // what had come by then would have been read
         assert.equal(session.destroyed, true);
         suspect(session);
       } finally {
         await wire.close();
       }
     });
+  });
+
+  it('fail on a session for streams that shows no more that it lives', async () => {
+    const wire = await tcpProxy(port);
+    ({ port } = wire);
+    const alive = { everyMs: 20, withinMs: 2_000 };
+    const streams = new Agents({ authorities: authority.cert, serverName: undefined, insecure: false }, { forStreams: alive }); // prettier-ignore
+    connections = streams.for({ headers: {}, certificateVersion: 0 });
+    try {
+      await ask('one');
+      const session = (await connections.http2.of(new URL(`https://localhost:${port}/`))) ?? assert.fail();
+      for (let pings = 0; pings < 3; pings++) await once(sessions[0] ?? assert.fail(), 'ping');
+      assert.equal(session.destroyed, false);
+      answer = () => undefined;
+      const hanging = ask('two', { isRepeatable: false });
+      wire.pause();
+      await assert.rejects(hanging, { failure: 'connection' });
+    } finally {
+      streams.close();
+      await wire.close();
+    }
   });
 
   it('take no answer that is too long', async () => {

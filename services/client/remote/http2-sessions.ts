@@ -19,19 +19,22 @@ export interface Http2SessionsOptions {
   readonly serverName: string | undefined;
   readonly rejectUnauthorized: boolean;
   /**
-   * Whether answers are long and many at once: what waits to be read of one must not hold up the others, and sessions that
-   * are silent show that they live. @default false
+   * Answers are long and many at once: what waits to be read of one must not hold up the others, and sessions show that
+   * they live. @default Answers are short.
    */
-  readonly forStreams?: boolean;
+  readonly forStreams?: Liveness;
+}
+
+/** How often a session is asked whether it lives, and how long that answer may take before all that is on it fails. */
+export interface Liveness {
+  readonly everyMs: number;
+  readonly withinMs: number;
 }
 
 /** Bytes of one answer, and of all on a session, that may come before they are read; megabytes that Node may hold. */
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 1024 * 1024 * 1024;
 const SESSION_MEMORY_MB = 1024;
-/** A session with streams is asked so often whether it lives. */
-const ALIVE_EVERY_MS = 20_000;
-const ALIVE_WITHIN_MS = 15_000;
 
 /** A kept session, or that the server speaks HTTP/1.1 alone. */
 type Spoken = ClientHttp2Session | 'http/1.1';
@@ -112,13 +115,14 @@ export class Http2Sessions {
   }
 
   #session(origin: string, socket: TLSSocket, forget: () => unknown): ClientHttp2Session {
+    const { forStreams } = this.#o;
     const session = connectHttp2(origin, {
       createConnection: () => socket,
-      ...(this.#o.forStreams === true
-        ? { settings: { initialWindowSize: STREAM_WINDOW, enablePush: false }, maxSessionMemory: SESSION_MEMORY_MB }
-        : {}),
+      ...(forStreams === undefined
+        ? {}
+        : { settings: { initialWindowSize: STREAM_WINDOW, enablePush: false }, maxSessionMemory: SESSION_MEMORY_MB }),
     });
-    if (this.#o.forStreams === true) keepForStreams(session);
+    if (forStreams !== undefined) keepForStreams(session, forStreams);
     this.#open.add(session);
     session.on('error', forget); // requests on it fail by themselves
     session.on('goaway', forget);
@@ -135,9 +139,9 @@ export class Http2Sessions {
   }
 }
 
-function keepForStreams(session: ClientHttp2Session): void {
+function keepForStreams(session: ClientHttp2Session, { everyMs, withinMs }: Liveness): void {
   session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW));
-  const timer = setInterval(() => suspect(session, ALIVE_WITHIN_MS), ALIVE_EVERY_MS).unref();
+  const timer = setInterval(() => suspect(session, withinMs), everyMs).unref();
   session.once('close', () => clearInterval(timer));
 }
 
@@ -152,8 +156,16 @@ const SUSPECTED = new WeakSet<ClientHttp2Session>();
 export function suspect(session: ClientHttp2Session, ms = PING_MS): void {
   if (session.destroyed || session.closed || SUSPECTED.has(session)) return;
   SUSPECTED.add(session);
-  const timer = setTimeout(() => session.destroy(undefined, constants.NGHTTP2_CANCEL), ms);
-  const end = (): void => clearTimeout(timer);
+  let isOver = false;
+  const destroy = (): void => {
+    if (!isOver) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+  };
+  // A process that was held up itself reads what has come meanwhile between the two.
+  const timer = setTimeout(() => setImmediate(destroy), ms);
+  const end = (): void => {
+    isOver = true;
+    clearTimeout(timer);
+  };
   session.once('close', end);
   session.ping((err) => {
     if (err !== null) return; // it has ended

@@ -43,7 +43,10 @@ describe('answers that go on', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
-    agents = new Agents({ authorities: authority.cert, serverName: undefined, insecure: false }, { forStreams: true });
+    agents = new Agents(
+      { authorities: authority.cert, serverName: undefined, insecure: false },
+      { forStreams: { everyMs: 20_000, withinMs: 20_000 } },
+    );
     connections = agents.for({ headers: {}, certificateVersion: 0 });
   });
   afterEach(() => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { Credentials } from '../credentials/credential.js';
 import { fixed } from '../credentials/fixed.js';
@@ -220,6 +222,78 @@ describe('clients of the API', () => {
         await other.close();
         service = await startTlsService(pair, (_, res) => fine(res));
       }
+    });
+
+    describe('of which one says nothing', () => {
+      const patience = { connectMs: 1_000, answerMs: 1_000, alive: { everyMs: 60_000, withinMs: 60_000 } };
+      let other: TlsService;
+      const openBoth = (first: string, o: Partial<ClientOptions> = {}): void => {
+        client.close();
+        client = open({ servers: [new URL(first), new URL(other.url)], patience, ...o });
+      };
+      beforeEach(async () => (other = await startTlsService(pair, (_, res) => fine(res))));
+      afterEach(() => other.close());
+
+      it('read and write elsewhere when it takes connections and does nothing with them', async () => {
+        const sockets = new Set<Socket>();
+        const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+        silent.listen(0, '127.0.0.1');
+        await once(silent, 'listening');
+        const url = `https://localhost:${(silent.address() as AddressInfo).port}`;
+        try {
+          for (const ask of [create, get]) {
+            openBoth(url);
+            await ask();
+          }
+          assert.deepEqual(other.received.map(({ method }) => method), ['POST', 'GET']); // prettier-ignore
+        } finally {
+          for (const socket of sockets) socket.destroy();
+          silent.close();
+        }
+      });
+
+      it('read elsewhere when it takes requests, and never write twice', async () => {
+        service.answer = () => undefined;
+        openBoth(service.url);
+        await get();
+        assert.deepEqual([service.received.length, other.received.length], [1, 1]);
+        openBoth(service.url, { timeoutMs: 1_500 });
+        await assert.rejects(create(), { failure: 'timeout', isUnsent: false });
+        assert.deepEqual([service.received.length, other.received.length], [2, 1]);
+      });
+
+      it('wait for the rest of an answer that has begun', async () => {
+        service.answer = (_, res) => {
+          res.writeHead(200, { 'content-type': 'application/json' }).write('{"metadata":');
+          setTimeout(() => res.end('{"name":"late"}}'), 2 * patience.answerMs);
+        };
+        openBoth(service.url);
+        assert.deepEqual([(await get()).metadata?.name, other.received.length], ['late', 0]);
+      });
+
+      it('wait for all of them in the end', async () => {
+        let asked = 0;
+        const late: TlsService['answer'] = (_, res) => void setTimeout(() => fine(res), ++asked < 4 ? 60_000 : 1_500).unref(); // prettier-ignore
+        [service.answer, other.answer] = [late, late];
+        openBoth(service.url);
+        await get();
+        assert.equal(asked, 4);
+      });
+
+      it('follow on elsewhere when a stream was cut', async () => {
+        const event = JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a' } } });
+        service.answer = (_, res) => {
+          res.writeHead(200, { 'content-type': 'application/json' }).write(`${event}\n`);
+          setImmediate(() => res.destroy());
+        };
+        openBoth(service.url);
+        const follow = async (): Promise<void> => {
+          for await (const _ of client.resource(types.pods).watch({}, never)) continue;
+        };
+        await assert.rejects(follow(), { failure: 'connection' });
+        await get();
+        assert.deepEqual([service.received.length, other.received.length], [1, 1]);
+      });
     });
 
     it('prefer the first one that is not left alone, and come back to it', () => {

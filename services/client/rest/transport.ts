@@ -9,7 +9,8 @@ import { ClientConfigError } from '../kubeconfig/member.js';
 import { RateLimit } from '../queue/rate-limit.js';
 import { Agents } from '../remote/agents.js';
 import { retryAfterMs } from '../remote/answer.js';
-import { exchange, openExchange, readWhole, type Exchange, type Exchanged, type Opened } from '../remote/exchange.js';
+import { openExchange, readWhole, shown, type Exchange, type Exchanged, type Opened } from '../remote/exchange.js';
+import type { Liveness } from '../remote/http2-sessions.js';
 import { RemoteError } from '../remote/remote-service.js';
 import { Servers } from './servers.js';
 
@@ -28,6 +29,21 @@ export interface TransportOptions {
   readonly burst?: number;
   /** Longest time of a request with its repetitions, and of the beginning of a watch. @default 60 000 */
   readonly timeoutMs?: number;
+  /** @default By whether there are other addresses to be asked instead. */
+  readonly patience?: Patience;
+}
+
+/**
+ * How long an address may let a client wait, before it asks another one. On a connection that is not answered to in time
+ * everything fails: reads and watches go on elsewhere, of writes nobody knows whether they were done.
+ */
+export interface Patience {
+  /** Until a new connection stands, TLS included. */
+  readonly connectMs: number;
+  /** Until a read is answered, where it can be asked elsewhere. */
+  readonly answerMs: number;
+  /** Of HTTP/2: kept connections are asked whether they live. */
+  readonly alive: Liveness;
 }
 
 /** A request, to whichever address. */
@@ -42,7 +58,10 @@ export interface ApiRequest {
 const QPS = 50;
 const BURST = 100;
 const TIMEOUT_MS = 60_000;
-const CONNECT_MS = 10_000;
+/** With one address, which may be that of a load balancer: another connection may lead to another server. */
+const PATIENT: Patience = { connectMs: 10_000, answerMs: Infinity, alive: { everyMs: 5_000, withinMs: 5_000 } };
+/** A server that hangs is left within 2 s; one that is slow to answer with everything it has is not. */
+const HASTY: Patience = { connectMs: 1_500, answerMs: 5_000, alive: { everyMs: 750, withinMs: 1_000 } };
 /** A page has 500 objects of 3 MB at most; none comes near. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 /** HTTP/1.1 needs a connection for each watch. */
@@ -62,6 +81,7 @@ export class Transport {
   readonly #o: TransportOptions;
   readonly #agents: Agents;
   readonly #servers: Servers;
+  readonly #patience: Patience;
   readonly #rate: RateLimit;
   readonly #closed = new AbortController();
 
@@ -69,15 +89,16 @@ export class Transport {
     const wrong = o.servers.find(({ protocol }) => protocol !== 'https:');
     if (wrong !== undefined) throw new Error(`The address of the server must be an https URL, not ${wrong.origin}`);
     this.#o = o;
-    this.#agents = new Agents(o.trust, { maxSockets: MAX_SOCKETS, forStreams: true });
     this.#servers = new Servers(o.servers);
+    this.#patience = o.patience ?? (this.#hasOthers ? HASTY : PATIENT);
+    this.#agents = new Agents(o.trust, { maxSockets: MAX_SOCKETS, forStreams: this.#patience.alive });
     this.#rate = new RateLimit(o.qps ?? QPS, o.burst ?? BURST);
   }
 
   /** The whole answer, whatever it is. @throws {RemoteError} @throws `signal.reason` */
   async send(request: ApiRequest, signal: AbortSignal): Promise<Exchanged> {
     const limit = this.#limit(request, signal);
-    const whole = async (e: Exchange): Promise<Exchanged> => exchange(e, limit.signal);
+    const whole: Ask<Exchanged> = async (e, opened) => wholeOf(e, opened, limit.signal);
     try {
       return await this.#repeat(request, whole, limit.signal);
     } finally {
@@ -92,15 +113,22 @@ export class Transport {
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<{ answer: Exchanged | Opened; end: () => void }> {
     const limit = this.#limit(request, signal);
-    const begin = async (e: Exchange): Promise<Exchanged | Opened> => {
-      const opened = await openExchange(e, limit.signal);
-      if (opened.status < 400) return opened;
-      return { ...opened, body: await readWhole(e, opened, limit.signal) };
+    let isRead = false;
+    const begin: Ask<Exchanged | Opened> = async (e, opened, server) => {
+      if (opened.status >= 400) return wholeOf(e, opened, limit.signal);
+      opened.stream.once('close', () => {
+        if (!isRead && !opened.isWhole() && !limit.signal.aborted) this.#servers.failed(server);
+      });
+      return opened;
     };
     try {
       const answer = await this.#repeat(request, begin, limit.signal);
       limit.relax();
-      return { answer, end: () => limit.end() };
+      const end = (): void => {
+        isRead = true;
+        limit.end();
+      };
+      return { answer, end };
     } catch (err) {
       limit.end();
       throw err;
@@ -115,6 +143,10 @@ export class Transport {
 
   get #timeoutMs(): number {
     return this.#o.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  get #hasOthers(): boolean {
+    return this.#servers.count > 1;
   }
 
   #limit(request: ApiRequest, signal: AbortSignal): Deadline {
@@ -135,11 +167,13 @@ export class Transport {
     const until = performance.now() + this.#timeoutMs;
     let retries = 0;
     let failures = 0;
+    const most = TRIES * this.#servers.count;
     for (;;) {
       const server = this.#servers.current;
       let pauseMs: number | undefined;
       try {
-        const answer = await this.#authenticated(request, server, ask, signal);
+        const patience = failures < most - 1 ? this.#patience : PATIENT;
+        const answer = await this.#authenticated({ request, server, patience, ask }, signal);
         this.#servers.answered(server);
         pauseMs = repeatAfterMs(request, answer);
         const isLast = pauseMs === undefined || retries++ >= MOST_RETRIES || performance.now() + pauseMs > until;
@@ -147,7 +181,7 @@ export class Transport {
       } catch (err) {
         if (!(err instanceof RemoteError) || !isOfServer(err)) throw err;
         this.#servers.failed(server);
-        if (signal.aborted || !mayRepeat(request, err) || ++failures >= TRIES * this.#servers.count) throw err;
+        if (signal.aborted || !mayRepeat(request, err) || ++failures >= most) throw err;
         if (this.#servers.current === server) pauseMs = backoffMs(failures, PAUSE);
       }
       await rest(pauseMs ?? 0, signal);
@@ -156,11 +190,29 @@ export class Transport {
   }
 
   /** A second time with another credential, when the first one is not known to the server. */
-  async #authenticated<T extends Head>(request: ApiRequest, server: URL, ask: Ask<T>, signal: AbortSignal): Promise<T> {
+  async #authenticated<T extends Head>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     const first = await this.#credential(signal);
-    const answer = await ask(this.#exchange(request, server, first));
+    const answer = await this.#once(attempt, first, signal);
     if (answer.status !== UNAUTHORIZED || !this.#o.credentials.refused(first)) return answer;
-    return await ask(this.#exchange(request, server, await this.#credential(signal)));
+    return await this.#once(attempt, await this.#credential(signal), signal);
+  }
+
+  async #once<T extends Head>(
+    { request, server, patience, ask }: Attempt<T>,
+    credential: Credential,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const e = this.#exchange(request, server, credential, patience.connectMs);
+    const { answerMs } = patience;
+    if (request.method !== 'GET' || answerMs === Infinity) return ask(e, await openExchange(e, signal), server);
+    const late = `${shown(e)}: no answer within ${answerMs} ms`;
+    const limit = deadline(answerMs, signal, () => new RemoteError(late, { failure: 'timeout' }));
+    try {
+      return await ask(e, await openExchange(e, limit.signal).finally(() => limit.relax()), server);
+    } catch (err) {
+      limit.end();
+      throw err;
+    }
   }
 
   async #credential(signal: AbortSignal): Promise<Credential> {
@@ -172,7 +224,12 @@ export class Transport {
     }
   }
 
-  #exchange({ method, path, headers, body }: ApiRequest, server: URL, credential: Credential): Exchange {
+  #exchange(
+    { method, path, headers, body }: ApiRequest,
+    server: URL,
+    credential: Credential,
+    connectMs: number,
+  ): Exchange {
     return {
       method,
       url: urlOf(server, path),
@@ -185,14 +242,28 @@ export class Transport {
       ...(body === undefined ? {} : { body }),
       ...this.#agents.for(credential),
       maxBytes: MAX_ANSWER_BYTES,
-      connectMs: CONNECT_MS,
-      isRepeatable: method === 'GET',
+      connectMs,
+      isRepeatable: method === 'GET' && !this.#hasOthers, // which are asked instead
     };
   }
 }
 
 type Head = Pick<Exchanged, 'status' | 'headers'>;
-type Ask<T> = (e: Exchange) => Promise<T>;
+/** Makes of an answer that has begun the one that is wanted. */
+type Ask<T> = (e: Exchange, opened: Opened, server: URL) => Promise<T>;
+
+interface Attempt<T> {
+  readonly request: ApiRequest;
+  readonly server: URL;
+  readonly patience: Patience;
+  readonly ask: Ask<T>;
+}
+
+const wholeOf = async (e: Exchange, opened: Opened, signal: AbortSignal): Promise<Exchanged> => ({
+  status: opened.status,
+  headers: opened.headers,
+  body: await readWhole(e, opened, signal),
+});
 
 const pathOf = ({ path }: ApiRequest): string => path.split('?', 1)[0] ?? '';
 
