@@ -28,6 +28,8 @@ export interface UpControllers {
   readonly key: string;
   /** Whether the server's certificate was brought along: nothing is known of its names. */
   readonly isStrange: boolean;
+  /** Shows metrics on the page of the server. */
+  readonly includeMetrics: (metrics: Pick<Registry, 'metrics'>) => void;
 }
 
 /** The controllers that the flag means. @throws {FlagError} */
@@ -43,7 +45,11 @@ export async function runBeside(u: UpControllers, stop: AbortSignal): Promise<vo
   const entries = controllersOf(options);
   if (entries.length === 0) return;
   const name = vocabulary.controllerManagerName;
-  const identity = identityOf({ connection: connectionTo(u), vocabulary, userAgent: `${name}/${u.version}` });
+  const registry = new Registry();
+  u.includeMetrics(registry);
+  const metrics = controllerMetrics(registry);
+  const { requests } = metrics;
+  const identity = identityOf({ connection: connectionTo(u), vocabulary, userAgent: `${name}/${u.version}`, requests });
   const manager = new Manager({
     name,
     identity,
@@ -53,7 +59,7 @@ export async function runBeside(u: UpControllers, stop: AbortSignal): Promise<vo
     election: { ...parseFlags(ELECTION_FLAGS, []).options, leaderElect: options.etcdServers.length > 0 },
     useServiceAccountCredentials: options.authorizationMode.includes('RBAC'),
     ...RATE,
-    metrics: controllerMetrics(new Registry()),
+    metrics,
     log,
   });
   const round = async (signal: AbortSignal): Promise<number | 'finished'> =>

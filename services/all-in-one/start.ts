@@ -61,7 +61,19 @@ async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Pr
     const isStrange = o.tlsCertFile !== '';
     const controllers = new LaterControllers(() => {
       const [cert, key] = [textOf(o.dataDir, 'controllersCert') ?? '', textOf(o.dataDir, 'controllersKey') ?? ''];
-      return { options, vocabulary, version, log, url, authorities: authoritiesOf(o), cert, key, isStrange };
+      const includeMetrics: UpControllers['includeMetrics'] = (metrics) => server.includeMetrics(metrics);
+      return {
+        options,
+        vocabulary,
+        version,
+        log,
+        url,
+        authorities: authoritiesOf(o),
+        cert,
+        key,
+        isStrange,
+        includeMetrics,
+      };
     });
     return {
       announcement: `${url} kubeconfig=${config}`,

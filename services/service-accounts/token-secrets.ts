@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Informer } from '../client/informer/informer.js';
 import { builtInTypes } from '../client/rest/built-in-types.js';
 import { isApiError, type ResourceClient } from '../client/rest/client.js';
@@ -6,7 +5,7 @@ import { keyOf, nameOf, type Live, type ObjectName } from '../client/rest/resour
 import { retryOnConflict } from '../client/rest/retry-on-conflict.js';
 import type { Controller, ControllerDeps, Reconciled } from '../controllers/controller.js';
 import { featureGates } from '../machinery/features/feature-gates.js';
-import { tokenSigner, type TokenSigner } from '../machinery/jwt/token-signer.js';
+import { fileSigner, type TokenSigner } from '../machinery/jwt/token-signer.js';
 import type { Secret, ServiceAccount } from '../machinery/types/generated/core.v1.js';
 import { isNamespaceEnding } from './active-namespace.js';
 import { followRootCa, type RootCa, type RootCaOptions } from './root-ca.js';
@@ -44,7 +43,7 @@ export function openTokenSecrets(o: TokenSecretsOptions, d: ControllerDeps): Con
     d.log.warn('Secrets of service accounts get no tokens: --service-account-private-key-file is not given');
     return undefined;
   }
-  const signer = signerOf(o.serviceAccountPrivateKeyFile);
+  const signer = fileSigner(o.serviceAccountPrivateKeyFile, d.log);
   const rootCa = followRootCa(o, d);
   const makesSecrets = !featureGates(o.featureGates).gates.enabled('LegacyServiceAccountTokenNoAutoGeneration');
   const tokens = new TokenSecrets({ ...d, signer, rootCa, makesSecrets });
@@ -56,15 +55,6 @@ export function openTokenSecrets(o: TokenSecretsOptions, d: ControllerDeps): Con
       ? {}
       : { run: (signal: AbortSignal): Promise<void> => rootCa.follow(() => tokens.lookAtSecrets(), signal) }),
   };
-}
-
-/** @throws {Error} In one line. */
-function signerOf(file: string): TokenSigner {
-  try {
-    return tokenSigner(readFileSync(file, 'utf8'));
-  } catch (err) {
-    throw new Error(`Cannot use ${file} to sign tokens: ${(err as Error).message}`, { cause: err });
-  }
 }
 
 interface TokenSecretsDeps extends Pick<ControllerDeps, 'client' | 'informers' | 'vocabulary' | 'queue'> {

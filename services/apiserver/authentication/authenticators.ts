@@ -10,9 +10,8 @@ import { bootstrapTokens } from './bootstrap-tokens.js';
 import { Authorities } from './certificates/authorities.js';
 import { clientCertificates, PeerCertificates } from './certificates/client-certificate.js';
 import { requestHeaders } from './certificates/request-header.js';
-import type { VerifyingKey } from './jwt/signatures.js';
 import { audiencesOf, issuerDocuments, type IssuerDocuments } from './service-accounts/issuer-documents.js';
-import { verifyingKeys } from './service-accounts/key-files.js';
+import { followedKeys, type VerifyingKeys } from './service-accounts/key-files.js';
 import { serviceAccountTokens } from './service-accounts/service-account-tokens.js';
 import { tokenFile } from './token-file.js';
 import type { Authenticator, TokenAuthenticator } from './authenticator.js';
@@ -31,7 +30,7 @@ export interface AuthenticationDeps {
 /** Dependencies of what knows bearer tokens. */
 export interface TokenDeps extends AuthenticationDeps {
   /** Public keys that tokens of service accounts are verified with. */
-  readonly keys: readonly VerifyingKey[];
+  readonly keys: VerifyingKeys;
 }
 
 /** Dependencies of what looks at requests. */
@@ -89,7 +88,7 @@ export async function openAuthentication(
   d: AuthenticationDeps,
   tables = { requests: AUTHENTICATORS, tokens: TOKEN_AUTHENTICATORS },
 ): Promise<Authentication> {
-  const keys = verifyingKeys(o);
+  const keys = followedKeys(o, d.log, d.signal);
   const known = await openPlugins(tables.tokens, o, { ...d, keys });
   const tokenReviewer = new TokenReviewer([...known.values()], audiencesOf(o));
   const authenticators = await openPlugins(tables.requests, o, { ...d, tokens: tokenReviewer });

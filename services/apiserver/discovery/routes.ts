@@ -81,14 +81,18 @@ function routeOpenApi(router: PathRouter, openApi: OpenApi, gates: FeatureGates)
 /** Programs that verify tokens themselves ask again after an hour, and so learn of new keys. */
 const KEPT_BY_ANYBODY = 'public, max-age=3600';
 
-function routeIssuer(router: PathRouter, { configuration, keySet }: IssuerDocuments): void {
-  const answer = (path: string, content: object, type: string): void => {
-    const document = new Document(content);
+function routeIssuer(router: PathRouter, documents: IssuerDocuments): void {
+  const answer = (path: string, content: () => object, type: string): void => {
+    let made: { readonly of: object; readonly document: Document } | undefined;
     const headers = { 'Content-Type': type, 'Cache-Control': KEPT_BY_ANYBODY };
-    router.get(path, (ctx) => respondDocument(ctx, document, headers));
+    router.get(path, (ctx) => {
+      const of = content();
+      if (made?.of !== of) made = { of, document: new Document(of) };
+      return respondDocument(ctx, made.document, headers);
+    });
   };
-  answer(CONFIGURATION_PATH, configuration, 'application/json');
-  answer(KEY_SET_PATH, keySet, 'application/jwk-set+json');
+  answer(CONFIGURATION_PATH, () => documents.configuration, 'application/json');
+  answer(KEY_SET_PATH, () => documents.keySet, 'application/jwk-set+json');
 }
 
 const param = (ctx: { readonly params: Readonly<Record<string, string>> }, name: string): string =>

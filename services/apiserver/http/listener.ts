@@ -49,7 +49,6 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const IDLE_MS = 90_000;
 /** Beyond the time-out of bodies, at which a slow client is answered; then the connection ends. */
 const LATE_MS = 2_000;
-const RELOAD_EVERY_MS = 5_000;
 
 /** HTTP/1.1 and HTTP/2 on one TLS port, by ALPN. */
 export async function listen(o: ListenerOptions, handler: Handler): Promise<Listener> {
@@ -86,7 +85,9 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   server.on('tlsClientError', () => undefined); // a client that does not speak TLS
   server.listen(o.port, o.address);
   await once(server, 'listening');
-  const stopReloading = changes.watch(o.reloadEveryMs ?? RELOAD_EVERY_MS, () => reload(server, o));
+  // New connections get the new certificates.
+  const read = (): void => server.setSecureContext({ ...credentials(o), ...contextOptions(o) });
+  const stopReloading = changes.follow({ what: 'certificates', read, log: o.log }, o.reloadEveryMs);
   return {
     port: (server.address() as AddressInfo).port,
     close: async (graceMs) => {
@@ -121,17 +122,6 @@ const contextOptions = ({ clientCaFiles }: ListenerOptions): object => ({
   minVersion: 'TLSv1.2',
   ...(clientCaFiles.length === 0 ? {} : { secureOptions: constants.SSL_OP_NO_TICKET }),
 });
-
-/** New connections get the new certificates. Files that do not fit together yet leave the old ones in use. */
-function reload(server: Http2SecureServer, o: ListenerOptions): void {
-  const files = filesOf(o);
-  try {
-    server.setSecureContext({ ...credentials(o), ...contextOptions(o) });
-    o.log.info('Certificates read again', { files });
-  } catch (err) {
-    o.log.warn('Changed certificates cannot be used yet', { files, err });
-  }
-}
 
 const filesOf = (o: ListenerOptions): string[] => [o.certFile, o.keyFile, ...o.clientCaFiles];
 

@@ -25,8 +25,16 @@ export interface ApiServerMetrics {
   readonly encryption: EncryptionMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
+  /** Shows the metrics of what runs beside the server in its process. */
+  include(others: OtherMetrics): void;
   /** Everything that was counted, in the text form of Prometheus. */
   render(): Promise<RenderedMetrics>;
+}
+
+/** A registry of metrics whose names the server does not have. */
+export interface OtherMetrics {
+  /** In the text form of Prometheus. */
+  metrics(): Promise<string>;
 }
 
 export interface RenderedMetrics {
@@ -54,6 +62,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     admission: new CountedAdmission(),
     encryption: new CountedEncryption(),
   };
+  const others: OtherMetrics[] = [];
   let loading: Promise<Registry> | undefined;
   const registry = (): Promise<Registry> => (loading ??= load(Object.values(areas), shows));
   return {
@@ -61,9 +70,11 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     observeProcess: async () => {
       await registry();
     },
+    include: (it) => void others.push(it),
     render: async () => {
-      const all = await registry();
-      return { contentType: all.contentType, body: await all.metrics() };
+      const own = await registry();
+      const texts = await Promise.all([own, ...others].map((it) => it.metrics()));
+      return { contentType: own.contentType, body: texts.join('') };
     },
   };
 }

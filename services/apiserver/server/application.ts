@@ -65,7 +65,7 @@ export async function application(
       protobufMediaTypes: core.vocabulary.acceptedProtobufMediaTypes,
     }),
   };
-  const { limits, ...parts } = operationParts(o, () => core.state.port);
+  const { limits, ...parts } = operationParts(o, { ownPort: () => core.state.port, log: d.log });
   const proxying = { limits, streams: core.streams, words: core.vocabulary.protocols };
   const pipeline = stages({
     log: d.log,

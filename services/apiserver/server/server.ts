@@ -17,7 +17,7 @@ import { HEALTH_CHECKS } from './health-checks.js';
 import { listen, type Listener } from '../http/listener.js';
 import { mayBeWatchSocket } from '../http/watch-socket.js';
 import type { Log } from '../../machinery/log/log.js';
-import { createMetrics, type ApiServerMetrics } from '../metrics/metrics.js';
+import { createMetrics, type ApiServerMetrics, type OtherMetrics } from '../metrics/metrics.js';
 import { registryKeys } from '../registry/keys.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import { openStore } from './open-store.js';
@@ -39,6 +39,8 @@ export interface ApiServer {
   readonly port: number;
   /** The live catalog: resources can be added to it and removed. */
   readonly catalog: Pick<LiveCatalog, 'current' | 'change'>;
+  /** Shows the metrics of what runs beside it in its process on its own page. */
+  includeMetrics(others: OtherMetrics): void;
   /** Resolves when `/readyz` answers 200 for the first time. */
   ready(signal: AbortSignal): Promise<void>;
   /** Not ready, then the delay, then no new connections, watches ended, requests finished, store closed. */
@@ -139,6 +141,7 @@ function serverOf(
   return {
     port: listener.port,
     catalog: live,
+    includeMetrics: (others) => own.metrics.include(others),
     ready: async (signal) => {
       while (!(await health.passes('readyz'))) await sleep(5, undefined, { signal });
       // Only now: it takes a part of the time to start. A scrape tells what is wrong when it fails.

@@ -1,3 +1,4 @@
+import type { Log } from '../../machinery/log/log.js';
 import { agentTls, type NodeAgents } from './connect/nodes.js';
 import type { ProxyLimits } from './connect/proxy-request.js';
 import { tokenIssuer, type IssuerOptions, type TokenIssuer } from './tokens/issuer.js';
@@ -17,12 +18,12 @@ export interface OperationOptions extends IssuerOptions {
 /**
  * The parts that are made of those flags at the start.
  *
- * @param ownPort The port that this server listens on, once it does.
+ * @param d `ownPort` gives the port that this server listens on, once it does.
  * @throws {Error} In one line, when a file cannot be read or used.
  */
 export function operationParts(
   o: OperationOptions,
-  ownPort: () => number,
+  d: { readonly ownPort: () => number; readonly log: Pick<Log, 'info' | 'warn'> },
 ): {
   readonly limits: ProxyLimits;
   readonly nodeAgents: NodeAgents;
@@ -34,12 +35,12 @@ export function operationParts(
     certFile: o.nodeAgentCertFile,
     keyFile: o.nodeAgentKeyFile,
     allowLoopback: o.nodeAgentAllowLoopback,
-    ownPort,
+    ownPort: d.ownPort,
   };
   agentTls(nodeAgents); // a file that is not there should stop the start, and not the first session
   return {
     nodeAgents,
-    tokens: tokenIssuer(o),
+    tokens: tokenIssuer(o, d.log),
     limits: {
       connectMs: o.proxyConnectTimeoutMs,
       answerMs: o.proxyAnswerTimeoutMs,

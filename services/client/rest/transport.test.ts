@@ -288,7 +288,7 @@ describe('clients of the API', () => {
         };
         openBoth(service.url);
         const follow = async (): Promise<void> => {
-          for await (const _ of client.resource(types.pods).watch({}, never)) continue;
+          for await (const event of client.resource(types.pods).watch({}, never)) assert.equal(event.type, 'ADDED');
         };
         await assert.rejects(follow(), { failure: 'connection' });
         await get();

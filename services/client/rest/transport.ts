@@ -31,6 +31,18 @@ export interface TransportOptions {
   readonly timeoutMs?: number;
   /** @default By whether there are other addresses to be asked instead. */
   readonly patience?: Patience;
+  /** Told of each request that was sent, also of those that are repeated. */
+  readonly observe?: (request: SentRequest) => void;
+}
+
+export interface SentRequest {
+  readonly method: string;
+  /** With the port. */
+  readonly host: string;
+  /** Of the answer; undefined: none came. */
+  readonly status: number | undefined;
+  /** Until the answer began, or none was waited for any more. */
+  readonly seconds: number;
 }
 
 /**
@@ -204,14 +216,26 @@ export class Transport {
   ): Promise<T> {
     const e = this.#exchange(request, server, credential, patience.connectMs);
     const { answerMs } = patience;
-    if (request.method !== 'GET' || answerMs === Infinity) return ask(e, await openExchange(e, signal), server);
+    if (request.method !== 'GET' || answerMs === Infinity) return ask(e, await this.#opened(e, signal), server);
     const late = `${shown(e)}: no answer within ${answerMs} ms`;
     const limit = deadline(answerMs, signal, () => new RemoteError(late, { failure: 'timeout' }));
     try {
-      return await ask(e, await openExchange(e, limit.signal).finally(() => limit.relax()), server);
+      return await ask(e, await this.#opened(e, limit.signal).finally(() => limit.relax()), server);
     } catch (err) {
       limit.end();
       throw err;
+    }
+  }
+
+  async #opened(e: Exchange, signal: AbortSignal): Promise<Opened> {
+    const from = performance.now();
+    let status: number | undefined;
+    try {
+      const opened = await openExchange(e, signal);
+      ({ status } = opened);
+      return opened;
+    } finally {
+      this.#o.observe?.({ method: e.method, host: e.url.host, status, seconds: (performance.now() - from) / 1000 });
     }
   }
 

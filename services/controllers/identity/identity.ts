@@ -3,6 +3,7 @@ import { guardedCredentials } from '../../client/election/guarded-credentials.js
 import type { Connection } from '../../client/kubeconfig/connection.js';
 import type { ApiClient } from '../../client/rest/client.js';
 import { openApiClient } from '../../client/rest/open-client.js';
+import type { SentRequest } from '../../client/rest/transport.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 
 export interface IdentityClientOptions {
@@ -33,10 +34,12 @@ export interface IdentityOptions {
   readonly vocabulary: Vocabulary;
   /** Name and version of the process. */
   readonly userAgent: string;
+  /** Told of each request that was sent. */
+  readonly requests?: (request: SentRequest) => void;
 }
 
 /** Closes the credentials of the connection. */
-export function identityOf({ connection, vocabulary, userAgent }: IdentityOptions): Identity {
+export function identityOf({ connection, vocabulary, userAgent, requests }: IdentityOptions): Identity {
   const { server, tls, credentials: own, impersonation } = connection;
   const shared: Credentials = {
     current: (signal) => own.current(signal),
@@ -53,6 +56,7 @@ export function identityOf({ connection, vocabulary, userAgent }: IdentityOption
         trust: tls,
         credentials: guardedCredentials(credentials ?? shared, isHeld),
         ...(credentials === undefined ? { impersonation } : {}),
+        ...(requests === undefined ? {} : { observe: requests }),
         userAgent: `${userAgent} ${part}`,
         vocabulary,
         qps,

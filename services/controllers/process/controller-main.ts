@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { readClientConfig } from '../../client/kubeconfig/config.js';
 import { connectionOf } from '../../client/kubeconfig/connection.js';
+import { FileChanges } from '../../machinery/files/file-changes.js';
 import { FlagError, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
 import { createLog, type Log, type LogLevel } from '../../machinery/log/log.js';
 import { machineHosts } from '../../machinery/pki/hosts.js';
@@ -12,7 +13,7 @@ import { serve, type Served } from '../../machinery/process/serve.js';
 import { vocabulary as vocabularyOf, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
 import type { ControllerEntry } from '../controller.js';
 import { identityOf, type Identity } from '../identity/identity.js';
-import { controllerMetrics } from '../running/metrics.js';
+import { controllerMetrics, type ControllerMetrics } from '../running/metrics.js';
 import { Manager } from '../running/manager.js';
 import { PathAccess } from '../serving/authorize-metrics.js';
 import { openHealthServer } from '../serving/health-server.js';
@@ -76,8 +77,9 @@ interface StartDeps extends ProcessDeps {
 async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): Promise<Served> {
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const name = vocabulary.translate(p.name);
-  const identity = openIdentity(name, o, d);
   const registry = new Registry();
+  const metrics = controllerMetrics(registry);
+  const identity = openIdentity(name, metrics, o, d);
   const manager = new Manager({
     name,
     identity,
@@ -87,10 +89,12 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
     useServiceAccountCredentials: o.useServiceAccountCredentials,
     qps: o.apiQps,
     burst: o.apiBurst,
-    metrics: controllerMetrics(registry),
+    metrics,
     log: d.log,
   });
   const asking = identity.client({ part: 'access', qps: 20, burst: 20 });
+  const files = [o.tlsCertFile, o.tlsKeyFile].filter((file) => file !== '');
+  const changes = new FileChanges(files);
   const health = await openHealthServer({
     address: o.bindAddress,
     port: o.securePort,
@@ -99,6 +103,8 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
     access: new PathAccess({ client: asking, vocabulary }),
     registry,
   });
+  const read = (): void => health.use(pairIn(o));
+  const stopReading = changes.follow({ what: 'certificates', read, log: d.log });
   const stop = new AbortController();
   const running = manager.run(stop.signal).then(
     (end) => {
@@ -112,6 +118,7 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
     close: async () => {
       stop.abort();
       await running;
+      stopReading();
       await health.close();
       asking.close();
       identity.close();
@@ -119,14 +126,24 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
   };
 }
 
-function openIdentity(name: string, o: ControllerOptions, { log, version }: StartDeps): Identity {
+function openIdentity(
+  name: string,
+  { requests }: ControllerMetrics,
+  o: ControllerOptions,
+  { log, version }: StartDeps,
+): Identity {
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const warn = (message: string, keys: object): void => log.warn(message, keys);
   const connection = connectionOf(readClientConfig(o.kubeconfig), { vocabulary, interactive: false, warn });
-  return identityOf({ connection, vocabulary, userAgent: `${name}/${version}` });
+  return identityOf({ connection, vocabulary, userAgent: `${name}/${version}`, requests });
 }
 
 async function servingPair(commonName: string, o: ControllerOptions): Promise<ServingPair> {
   if (o.tlsCertFile === '') return selfMadePair({ commonName, hosts: [...machineHosts(), localHost(o.bindAddress)] });
-  return { cert: readFileSync(o.tlsCertFile, 'utf8'), key: readFileSync(o.tlsKeyFile, 'utf8') };
+  return pairIn(o);
 }
+
+const pairIn = (o: ControllerOptions): ServingPair => ({
+  cert: readFileSync(o.tlsCertFile, 'utf8'),
+  key: readFileSync(o.tlsKeyFile, 'utf8'),
+});

@@ -14,12 +14,13 @@ export interface ManagerOptions extends Omit<RunOptions, 'isHeld' | 'onSynced'> 
 
 /** Longest that reconciles under way may take to finish. */
 const FINISH_MS = 10_000;
+const UNANSWERED = 'the API server has not answered yet';
 const QPS = { qps: 20, burst: 20 };
 
 /** A set of controllers as one process runs them, while it is the leader. */
 export class Manager {
   readonly #o: ManagerOptions;
-  #why: string | undefined = 'the API server has not answered yet';
+  #why: string | undefined = UNANSWERED;
 
   constructor(o: ManagerOptions) {
     this.#o = o;
@@ -39,9 +40,10 @@ export class Manager {
     const { identity, election, log, name, metrics } = this.#o;
     const client = identity.client({ part: 'leader-election', ...QPS });
     try {
+      this.#why = UNANSWERED;
       await serverAnswers(client, log, stop);
-      this.#why = undefined;
       if (hasFired(stop)) return 'stopped';
+      this.#why = undefined;
       if (!election.leaderElect) {
         await this.#work({ stop, lost: new AbortController().signal, isHeld: () => true });
         return 'stopped';

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { SentRequest } from '../../client/rest/transport.js';
 import { queueMetrics, type QueueMetrics } from '../../client/queue/queue-metrics.js';
 
 /** Metrics of the controllers of a process, under the names by which dashboards know them. */
@@ -6,8 +7,11 @@ export interface ControllerMetrics {
   readonly queues: QueueMetrics;
   readonly reconciled: (controller: string, result: string, seconds: number) => void;
   readonly leading: (lease: string, isLeader: boolean) => void;
+  readonly requests: (request: SentRequest) => void;
 }
 
+/** Of requests. */
+const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export function controllerMetrics(registry: Registry): ControllerMetrics {
@@ -37,6 +41,19 @@ export function controllerMetrics(registry: Registry): ControllerMetrics {
     labelNames: ['name'],
     registers,
   });
+  const requests = new Counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server, by method, host and the code of the answer',
+    labelNames: ['code', 'method', 'host'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: 'Seconds until the answer to a request began, by method and host',
+    labelNames: ['verb', 'host'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  });
   return {
     queues: queueMetrics(registry),
     reconciled(controller, result, seconds) {
@@ -45,5 +62,9 @@ export function controllerMetrics(registry: Registry): ControllerMetrics {
       time.observe({ controller }, seconds);
     },
     leading: (name, isLeader) => leader.set({ name }, isLeader ? 1 : 0),
+    requests({ method, host, status, seconds }) {
+      requests.inc({ code: status ?? '<error>', method, host });
+      duration.observe({ verb: method, host }, seconds);
+    },
   };
 }

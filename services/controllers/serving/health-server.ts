@@ -19,6 +19,8 @@ export interface HealthServerOptions {
 
 export interface HealthServer {
   readonly port: number;
+  /** Shows new connections another certificate. @throws {Error} for one that does not fit its key */
+  use(pair: ServingPair): void;
   close(): Promise<void>;
 }
 
@@ -58,8 +60,8 @@ export async function openHealthServer(o: HealthServerOptions): Promise<HealthSe
     const route = routes.get((request.url ?? '').split('?', 1)[0] ?? '');
     return route === undefined ? { status: 404, body: 'Not found' } : await route(request);
   };
-  const tls = { ...o.pair, minVersion: 'TLSv1.2', headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS } as const;
-  const server = createServer(tls, (request, response) => {
+  const bounds = { headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS };
+  const server = createServer({ ...contextOf(o.pair), ...bounds }, (request, response) => {
     request.resume();
     answer(request).then(
       (it) => respond(response, it),
@@ -68,8 +70,17 @@ export async function openHealthServer(o: HealthServerOptions): Promise<HealthSe
   });
   server.listen(o.port, o.address);
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => closed(server) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    use: (pair) => server.setSecureContext(contextOf(pair)),
+    close: () => closed(server),
+  };
 }
+
+const contextOf = (pair: ServingPair): ServingPair & { readonly minVersion: 'TLSv1.2' } => ({
+  ...pair,
+  minVersion: 'TLSv1.2',
+});
 
 function respond(response: ServerResponse, { status, body, type = 'text/plain; charset=utf-8' }: Answer): void {
   response.writeHead(status, {

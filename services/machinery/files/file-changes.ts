@@ -1,4 +1,16 @@
 import { statSync } from 'node:fs';
+import type { Log } from '../log/log.js';
+
+const REREAD_EVERY_MS = 5_000;
+
+/** How files are read again that have changed. */
+export interface Rereading {
+  /** Of log entries, e.g. `client authorities`. */
+  readonly what: string;
+  /** Reads the files and uses what is in them. While it throws, what was read before stays in use. */
+  readonly read: () => void;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
 
 /**
  * Notices that files have been replaced or written since this was made, or since the last notice. Make it before reading
@@ -19,6 +31,26 @@ export class FileChanges {
     if (now === this.#seen) return false;
     this.#seen = now;
     return true;
+  }
+
+  /** Reads the files again if they have changed. */
+  reread(o: Rereading): void {
+    if (this.noticed()) this.#reread(o);
+  }
+
+  /** The same every `everyMs`, by default 5 s. Keeps no process alive. @returns What ends it. */
+  follow(o: Rereading, everyMs = REREAD_EVERY_MS): () => void {
+    return this.watch(everyMs, () => this.#reread(o));
+  }
+
+  #reread({ what, read, log }: Rereading): void {
+    const files = this.#files;
+    try {
+      read();
+      log.info('Changed files are used', { what, files });
+    } catch (err) {
+      log.warn('Changed files cannot be used yet', { what, files, err });
+    }
   }
 
   /** Looks every `intervalMs` and calls `onChange`, which reads the files. Keeps no process alive. @returns What ends it. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync, verify, type KeyObject } from 'node:crypto';
-import { tokenSigner } from './token-signer.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyId } from './signing-keys.js';
+import { fileSigner, tokenSigner } from './token-signer.js';
 
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 const ec = (namedCurve: string): KeyObject => generateKeyPairSync('ec', { namedCurve }).privateKey;
@@ -52,4 +56,26 @@ describe('tokenSigner()', () => {
   ] as const) {
     it(`refuses ${what}`, () => assert.throws(() => tokenSigner(text), message));
   }
+});
+
+describe('fileSigner()', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'signer-'));
+  after(() => rmSync(dir, { recursive: true }));
+
+  it('signs with the key that lies in the file now, and with the last one while none does', async () => {
+    const path = join(dir, 'key');
+    const said: string[] = [];
+    const log = { info: (it: string) => void said.push(it), warn: (it: string) => void said.push(it) };
+    assert.throws(() => fileSigner(path, log), /Cannot use .*key to sign tokens/);
+    const [first, second] = [ec('P-256'), rsa(2048)];
+    writeFileSync(path, pem(first));
+    const signer = fileSigner(path, log);
+    const signedBy = async (): Promise<unknown> => (part((await signer.sign({})).split('.')[0]) as { kid: string }).kid;
+    assert.equal(await signedBy(), keyId(first));
+    writeFileSync(path, 'half');
+    assert.deepEqual([await signedBy(), await signedBy()], [keyId(first), keyId(first)]);
+    writeFileSync(path, pem(second));
+    assert.equal(await signedBy(), keyId(second));
+    assert.deepEqual(said, ['Changed files cannot be used yet', 'Changed files are used']);
+  });
 });

@@ -7,7 +7,6 @@ export interface AuthoritiesLog {
   warn(message: string, keys?: object): void;
 }
 
-const RELOAD_EVERY_MS = 5_000;
 const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
 /** The certificates of a bundle, text around them left out. @throws {Error} when there is none, or one that cannot be read */
@@ -24,20 +23,16 @@ export class Authorities {
   #generation = 0;
 
   /** @throws {Error} In one line, when the file cannot be used. */
-  constructor(file: string, log: AuthoritiesLog, signal: AbortSignal, reloadEveryMs = RELOAD_EVERY_MS) {
+  constructor(file: string, log: AuthoritiesLog, signal: AbortSignal, reloadEveryMs?: number) {
     this.#file = file;
     const changes = new FileChanges([file]);
     this.#anchors = this.#read();
-    const reload = (): void => {
-      try {
-        this.#anchors = this.#read();
-        this.#generation++;
-        log.info('Client authorities read again', { file });
-      } catch (err) {
-        log.warn('Changed client authorities cannot be used yet', { file, err });
-      }
+    const read = (): void => {
+      this.#anchors = this.#read();
+      this.#generation++;
     };
-    signal.addEventListener('abort', changes.watch(reloadEveryMs, reload), { once: true });
+    const end = changes.follow({ what: 'client authorities', read, log }, reloadEveryMs);
+    signal.addEventListener('abort', end, { once: true });
   }
 
   get anchors(): readonly X509Certificate[] {

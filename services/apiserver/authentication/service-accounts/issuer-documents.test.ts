@@ -5,7 +5,7 @@ import { issuerDocuments } from './issuer-documents.js';
 import { boundTo, ISSUER, NOW_SECONDS, TestKey } from './testing/tokens.js';
 
 const [rsa, ec] = [TestKey.rsa(), new TestKey()];
-const keys = [rsa.verifying, ec.verifying];
+const keys = { current: [rsa.verifying, ec.verifying] };
 
 describe('issuerDocuments()', () => {
   for (const issuer of [undefined, '', 'issuer', 'http://issuer.example', 'https:', 'urn:issuer']) {
@@ -28,6 +28,16 @@ describe('issuerDocuments()', () => {
         id_token_signing_alg_values_supported: ['ES256', 'RS256'],
       });
     }
+  });
+
+  it('follows the keys', () => {
+    const changing = { current: [rsa.verifying] };
+    const documents = issuerDocuments({ issuer: ISSUER, jwksUri: '', keys: changing }) ?? assert.fail();
+    const { keySet } = documents;
+    assert.equal(documents.keySet, keySet);
+    changing.current = [ec.verifying];
+    const ids = (set: object): unknown[] => (set as JSONWebKeySet).keys.map(({ kid }) => kid);
+    assert.deepEqual([keySet, documents.keySet].map(ids), [[rsa.verifying.id], [ec.verifying.id]]);
   });
 
   it('tells where the keys are: as it was told', () => {

@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keysIn, verifyingKeys } from './key-files.js';
+import { followedKeys, keysIn, verifyingKeys } from './key-files.js';
 import { keyId } from '../../../machinery/jwt/signing-keys.js';
 
 const ec = (namedCurve = 'P-256'): KeyObject => generateKeyPairSync('ec', { namedCurve }).privateKey;
@@ -89,6 +89,33 @@ describe('verifyingKeys()', () => {
     const one = file('one', publicPem(E) + publicPem(R));
     const two = file('two', pem(R, 'pkcs8'));
     assert.deepEqual(ids([one, two]), [keyId(E), keyId(R)]);
+  });
+
+  it('follows files that change, and keeps what it has while they cannot be used', () => {
+    const signing = file('followed', pem(E, 'pkcs8'));
+    const said: string[] = [];
+    const log = { info: (it: string) => void said.push(it), warn: (it: string) => void said.push(it) };
+    const end = new AbortController();
+    const o = { serviceAccountKeyFile: [], serviceAccountSigningKeyFile: '', tlsKeyFile: signing };
+    for (const given of [
+      o,
+      { ...o, serviceAccountSigningKeyFile: signing },
+      { ...o, serviceAccountKeyFile: [signing], tlsKeyFile: '' },
+    ]) {
+      // prettier-ignore
+      file('followed', pem(E, 'pkcs8'));
+      const keys = followedKeys(given, log, end.signal);
+      const present = (): readonly string[] => keys.current.map(({ id }) => id);
+      file('followed', 'half of a');
+      keys.look();
+      assert.deepEqual(present(), [keyId(E)]);
+      file('followed', pem(R, 'pkcs8'));
+      keys.look();
+      keys.look();
+      assert.deepEqual(present(), [keyId(R)]);
+    }
+    end.abort();
+    assert.deepEqual(said, Array.from({ length: 3 }, () => ['Changed files cannot be used yet', 'Changed files are used']).flat()); // prettier-ignore
   });
 
   it('takes the signing key where no file is named, and else the one of the serving certificate', () => {

@@ -1,12 +1,42 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { algorithmsOf, keyId } from '../../../machinery/jwt/signing-keys.js';
+import { FileChanges } from '../../../machinery/files/file-changes.js';
+import type { Log } from '../../../machinery/log/log.js';
 import type { VerifyingKey } from '../jwt/signatures.js';
 
 export interface KeyFileOptions {
   readonly serviceAccountKeyFile: readonly string[];
   readonly serviceAccountSigningKeyFile: string;
   readonly tlsKeyFile: string;
+}
+
+/** Keys that may become others while the server runs. */
+export interface VerifyingKeys {
+  /** Another array after each change. */
+  readonly current: readonly VerifyingKey[];
+  /** Looks at the files at once, as for a token that is new. */
+  look(): void;
+}
+
+/** The keys of `verifyingKeys`, which follow their files. @throws {Error} as it does */
+export function followedKeys(o: KeyFileOptions, log: Pick<Log, 'info' | 'warn'>, signal: AbortSignal): VerifyingKeys {
+  const signing = o.serviceAccountSigningKeyFile === '' ? o.tlsKeyFile : o.serviceAccountSigningKeyFile;
+  const changes = new FileChanges(o.serviceAccountKeyFile.length === 0 ? [signing] : o.serviceAccountKeyFile);
+  let current = verifyingKeys(o);
+  const read = (): void => {
+    const next = verifyingKeys(o);
+    if (next.length === 0 && current.length > 0) throw new Error('There is no key any more');
+    current = next;
+  };
+  const rereading = { what: 'keys that verify tokens', read, log };
+  signal.addEventListener('abort', changes.follow(rereading), { once: true });
+  return {
+    get current() {
+      return current;
+    },
+    look: () => changes.reread(rereading),
+  };
 }
 
 /** A token that names none of them is tried with each. */

@@ -32,7 +32,7 @@ describe('ServiceAccountTokens', () => {
   const tokens = (o: Partial<ServiceAccountTokenDeps> = {}): ServiceAccountTokens =>
     new ServiceAccountTokens({
       ...scene.core,
-      keys: [key.verifying, rsa.verifying],
+      keys: { current: [key.verifying, rsa.verifying], look: () => undefined },
       issuers: [ISSUER],
       lookup: true,
       nowMs: () => clock.seconds * 1000,
@@ -53,6 +53,32 @@ describe('ServiceAccountTokens', () => {
     });
 
   const own = (more: Claims): Claims => ({ ...(boundTo()[OWN_CLAIM] as Claims), ...more });
+
+  it('go by the present keys: not by those that were taken away, and at once by new ones', async () => {
+    const keys = { current: [key.verifying], look: (): void => undefined };
+    const by = tokens({ keys });
+    const [old, fresh] = [key.sign(boundTo()), rsa.sign(boundTo())];
+    assert.notEqual(await ask(old, by), undefined);
+    await refuses(fresh, /No key/, by);
+    keys.current = [rsa.verifying];
+    await refuses(old, /No key/, by);
+    assert.notEqual(await ask(fresh, by), undefined);
+    const third = new TestKey();
+    keys.look = () => (keys.current = [third.verifying]);
+    assert.notEqual(await ask(third.sign(boundTo()), by), undefined);
+    await refuses(fresh, /No key/, by);
+  });
+
+  it('remember nothing of a signature that was checked with keys that are gone by then', async () => {
+    const keys = { current: [key.verifying], look: (): void => undefined };
+    const by = tokens({ keys });
+    const token = await key.sign(boundTo());
+    const asked = by.authenticateToken(token, OWN);
+    keys.current = [rsa.verifying];
+    await refuses(rsa.sign(boundTo(undefined, { iss: ISSUER, aud: ['x'] })), /not meant/, by);
+    await asked;
+    await refuses(token, /No key/, by);
+  });
 
   describe('of tokens whose signature does not hold', () => {
     const NO_KEY = /No key/;

@@ -5,10 +5,10 @@ import type { ApiServerOptions } from '../../options/flags.js';
 import type { UserInfo } from '../../request/request.js';
 import { checkTimes } from '../jwt/claims.js';
 import { isCompact, unverified, type Unverified } from '../jwt/compact.js';
-import type { VerifyingKey } from '../jwt/signatures.js';
 import { TokenRefused } from '../token-reviewer.js';
 import type { Identity, TokenAuthenticator } from '../authenticator.js';
 import { boundClaims, heldClaims, type TokenClaims } from './claims.js';
+import type { VerifyingKeys } from './key-files.js';
 import { ReferencedObjects, type ObjectsDeps, type Reference } from './objects.js';
 import { referencesOf, type ReferencesDeps, type ReferencesOf } from './references.js';
 import { tokenId } from './secrets.js';
@@ -17,7 +17,7 @@ import { userOf } from './user.js';
 
 export interface ServiceAccountTokenDeps extends Omit<ReferencesDeps, 'vocabulary'>, Pick<ObjectsDeps, 'reader'> {
   readonly vocabulary: Vocabulary;
-  readonly keys: readonly VerifyingKey[];
+  readonly keys: VerifyingKeys;
   /** Issuers whose tokens are taken: the present one, and former ones. */
   readonly issuers: readonly string[];
   /** Milliseconds since 1970. */
@@ -48,12 +48,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #vocabulary: Vocabulary;
   readonly #nowMs: () => number;
   readonly #readers: ReadonlyMap<unknown, ClaimsReader>;
-  readonly #signatures: Signatures;
+  readonly #keys: VerifyingKeys;
+  #signatures: Signatures;
   readonly #referencesOf: ReferencesOf;
   readonly #objects: ReferencedObjects;
   /** By digest, as all that is remembered here: memory holds no token. */
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
-  /** Tokens whose signature is wrong, and always will be. */
+  /** Tokens whose signature is wrong. */
   readonly #bad = new LRUCache<string, true>({ max: MAX_BAD });
   readonly #verifying = new Map<string, Promise<Known>>();
 
@@ -65,7 +66,8 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       [vocabulary.legacyTokenIssuer, heldClaims],
       ...d.issuers.map((issuer) => [issuer, boundClaims] as const),
     ]);
-    this.#signatures = new Signatures(d.keys);
+    this.#keys = d.keys;
+    this.#signatures = new Signatures(d.keys.current);
     this.#referencesOf = referencesOf(d);
     this.#objects = new ReferencedObjects({ reader: d.reader, nowMs });
   }
@@ -74,14 +76,24 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   authenticateToken(token: string, audiences: readonly string[]): Promise<Identity> | Identity | undefined {
     if (!token.includes('.')) return undefined; // most tokens of other kinds leave here, at no cost
     const id = tokenId(token);
+    this.#followKeys();
     const known = this.#known.get(id);
     if (known !== undefined) return this.#answer(known, audiences);
     if (this.#bad.get(id) === true) throw badSignature();
     const content = isCompact(token) ? unverified(token) : undefined;
     const read = content === undefined ? undefined : this.#readers.get(getOwn(content.claims, 'iss'));
     if (content === undefined || read === undefined) return undefined;
+    this.#keys.look();
+    this.#followKeys();
     const verifying = this.#verifying.get(id) ?? this.#verify(id, { token, content, read });
     return verifying.then((fresh) => this.#answer(fresh, audiences));
+  }
+
+  /** Other keys: nothing holds that was found out with those before. */
+  #followKeys(): void {
+    if (this.#signatures.keys === this.#keys.current) return;
+    this.#signatures = new Signatures(this.#keys.current);
+    for (const found of [this.#known, this.#bad, this.#verifying]) found.clear();
   }
 
   /** Checks a token that is new here; what is cheap to see comes first. */
@@ -91,19 +103,23 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   ): Promise<Known> {
     const claims = o.read(o.content.claims, this.#vocabulary);
     checkTimes(claims, this.#nowMs());
-    const verifying = this.#signatures
+    const signatures = this.#signatures;
+    const remember = (note: () => void): void => {
+      if (this.#signatures === signatures) note();
+    };
+    const verifying = signatures
       .hold(o.token, o.content.header)
       .then((holds) => {
         if (!holds) {
-          this.#bad.set(id, true);
+          remember(() => this.#bad.set(id, true));
           throw badSignature();
         }
         const references = this.#referencesOf(claims, Buffer.from(id, 'base64'));
         const known: Known = { claims, user: userOf(claims, this.#vocabulary), references, answer: undefined };
-        this.#known.set(id, known);
+        remember(() => this.#known.set(id, known));
         return known;
       })
-      .finally(() => this.#verifying.delete(id));
+      .finally(() => remember(() => this.#verifying.delete(id)));
     this.#verifying.set(id, verifying);
     return verifying;
   }
@@ -148,7 +164,7 @@ export const serviceAccountTokens = (
   o: Pick<ApiServerOptions, 'serviceAccountIssuer' | 'serviceAccountLookup'>,
   d: Omit<ServiceAccountTokenDeps, 'issuers' | 'lookup'>,
 ): ServiceAccountTokens | undefined =>
-  d.keys.length === 0
+  d.keys.current.length === 0
     ? undefined
     : new ServiceAccountTokens({ ...d, issuers: o.serviceAccountIssuer, lookup: o.serviceAccountLookup });
 

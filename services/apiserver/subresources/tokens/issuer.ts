@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import type { Log } from '../../../machinery/log/log.js';
 import type { Catalog, ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import { audiencesOf, type AudienceOptions } from '../../authentication/service-accounts/issuer-documents.js';
-import { tokenSigner, type TokenSigner } from '../../../machinery/jwt/token-signer.js';
+import { fileSigner, type TokenSigner } from '../../../machinery/jwt/token-signer.js';
 
 /** Issuer, audiences, key and longest life of the tokens of service accounts. */
 export interface TokenIssuer {
@@ -35,7 +35,7 @@ const withoutTokens = (d: ResourceDeclaration): ResourceDeclaration =>
     : d;
 
 /** undefined without a key: no tokens are issued. @throws {Error} In one line, for a key that cannot be used. */
-export function tokenIssuer(o: IssuerOptions): TokenIssuer | undefined {
+export function tokenIssuer(o: IssuerOptions, log: Pick<Log, 'info' | 'warn'>): TokenIssuer | undefined {
   const [issuer] = o.serviceAccountIssuer;
   if (!canIssue(o) || issuer === undefined) return undefined;
   return {
@@ -43,14 +43,6 @@ export function tokenIssuer(o: IssuerOptions): TokenIssuer | undefined {
     audiences: audiencesOf(o),
     maxSeconds: Math.floor(o.serviceAccountMaxTokenExpirationMs / 1000),
     extends: o.serviceAccountExtendTokenExpiration,
-    signer: signerOf(o.serviceAccountSigningKeyFile),
+    signer: fileSigner(o.serviceAccountSigningKeyFile, log),
   };
-}
-
-function signerOf(file: string): TokenSigner {
-  try {
-    return tokenSigner(readFileSync(file, 'utf8'));
-  } catch (err) {
-    throw new Error(`Cannot use ${file} to sign tokens: ${(err as Error).message}`, { cause: err });
-  }
 }
