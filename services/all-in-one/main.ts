@@ -1,17 +1,19 @@
 import { checkOptions } from '../apiserver/server/check-options.js';
 import { createLog, type LogLevel } from '../machinery/log/log.js';
 import { mayBeAnonymous } from '../apiserver/options/anonymous.js';
-import { commandLine, type ProcessDeps } from '../machinery/process/command-line.js';
+import { commandLine, usage, type ProcessDeps } from '../machinery/process/command-line.js';
 import { serve } from '../machinery/process/serve.js';
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
 import { isHost } from '../machinery/pki/hosts.js';
 import { UP_FLAGS } from './options.js';
-import { start } from './start.js';
+import { checkControllers, start } from './start.js';
 
 /** Everything in one process, with credentials made at the start. @returns The exit code. */
 export async function main(argv: readonly string[], d: ProcessDeps): Promise<number> {
   const parsed = commandLine(d, UP_FLAGS, argv, check);
   if ('exitCode' in parsed) return parsed.exitCode;
+  const wrong = await usage(d, () => checkControllers(parsed.options));
+  if (wrong !== undefined) return wrong.exitCode;
   const { warnings } = parsed;
   const options = { ...parsed.options, anonymousAuth: mayBeAnonymous(parsed) };
   const log = createLog(options.logLevel as LogLevel); // one of the flag's choices

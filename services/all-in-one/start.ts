@@ -43,7 +43,6 @@ export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
 }
 
 async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
-  await checkControllers(given);
   const o = { ...given, ...(await servingFiles(given)) };
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
   const hosts = [localHost(o.bindAddress), ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
@@ -123,8 +122,8 @@ class LaterControllers {
   }
 }
 
-/** A name that no controller has is told of at the start; else no code of controllers is loaded for the choice. */
-async function checkControllers(o: UpOptions): Promise<void> {
+/** No code of controllers is loaded for the usual choices. @throws {FlagError} for a name that no controller has */
+export async function checkControllers(o: UpOptions): Promise<void> {
   const isPlain = o.controllers.join(',') === UP_FLAGS.controllers.default || o.controllers.every(isStar);
   if (!isPlain) (await import('./controllers.js')).controllersOf(o);
 }
@@ -162,15 +161,19 @@ function signingFiles(o: UpOptions): Partial<UpOptions> {
 
 const SIGNERS = ['ApiServerClient', 'NodeAgentClient', 'NodeAgentServing', 'LegacyUnknown'] as const;
 
-/** An operator who names other authorities for clients may mean to shut the made administrator out, or not. */
-function warnOfStrangeAuthority({ clientCaFile, dataDir }: UpOptions, log: Log): void {
+/** An operator who names other authorities for clients may mean to shut out those of the one made here, or not. */
+function warnOfStrangeAuthority(o: UpOptions, log: Log): void {
+  const { clientCaFile, dataDir, clusterSigningCertFile, clusterSigningApiServerClientCertFile } = o;
   if (clientCaFile === '') return;
   const admin = readFileSync(pathOf(dataDir, 'adminCert'), 'utf8');
   if (isIssuedByOneOf(admin, readFileSync(clientCaFile, 'utf8'))) return;
-  log.warn('The administrator made here will be refused: his authority is not in the file of client authorities', {
-    clientCaFile,
-    authority: nameOf('caCert'),
-  });
+  const files = { clientCaFile, authority: nameOf('caCert') };
+  log.warn(
+    'The administrator made here will be refused: his authority is not in the file of client authorities',
+    files,
+  );
+  if (clusterSigningCertFile !== '' || clusterSigningApiServerClientCertFile !== '') return;
+  log.warn('Certificates of clients that are signed here will be refused: sign with an authority of that file', files);
 }
 
 /** Of a certificate that was brought along the authority is not known: what the server shows is trusted as it is. */

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { RereadFile } from '../client/credentials/reread-file.js';
+import { readBounded } from '../client/kubeconfig/bounded-file.js';
+import { FileChanges } from '../machinery/files/file-changes.js';
 import type { Log } from '../machinery/log/log.js';
 import type { Authority } from '../machinery/pki/issue.js';
 import type { SignerKind } from './signer-rules.js';
@@ -12,10 +13,12 @@ export interface AuthorityFiles {
   readonly keyFile: string;
 }
 
+export type PresentAuthority = Authority & { readonly endsAt: number };
+
 /** The authority of one signer. */
 export interface SigningAuthority {
-  /** The pair that lies in the files now, at most ten seconds old; the last usable one while files are being replaced. */
-  current(): Promise<Authority & { readonly endsAt: number }>;
+  /** The pair that lies in the files now; the last usable one while files are being replaced. */
+  current(): PresentAuthority;
 }
 
 export interface AuthorityOptions {
@@ -61,34 +64,25 @@ export function authorityFiles(o: AuthorityOptions): ReadonlyMap<SignerKind, Aut
   return new Map(files);
 }
 
-/**
- * @param now Milliseconds of a clock that never goes back.
- * @throws {Error} In one line, for files that cannot be read or do not fit.
- */
+/** @throws {Error} In one line, for files that cannot be read or do not fit. */
 export function openAuthority(
   { certFile, keyFile }: AuthorityFiles,
-  log: Pick<Log, 'warn'>,
-  now: () => number = (): number => performance.now(),
+  log: Pick<Log, 'info' | 'warn'>,
 ): SigningAuthority {
-  const cert = new RereadFile(certFile, { maxBytes: MAX_BYTES, now });
-  const key = new RereadFile(keyFile, { maxBytes: MAX_BYTES, now });
-  const read = (): Authority & { readonly endsAt: number } =>
-    authorityOf(cert.text, key.text, `${certFile}, ${keyFile}`);
+  const changes = new FileChanges([certFile, keyFile]);
+  const textOf = (file: string): string => readBounded(file, MAX_BYTES).toString('utf8');
+  const read = (): PresentAuthority => authorityOf(textOf(certFile), textOf(keyFile), `${certFile}, ${keyFile}`);
   let present = read();
+  const rereading = { what: 'a signing authority', read: () => void (present = read()), log };
   return {
-    current: async () => {
-      try {
-        await Promise.all([cert.current(), key.current()]);
-        if (cert.text !== present.cert || key.text !== present.key) present = read();
-      } catch (err) {
-        log.warn('Files of a signing authority cannot be used; the last ones sign', { err });
-      }
+    current: () => {
+      changes.reread(rereading);
       return present;
     },
   };
 }
 
-function authorityOf(cert: string, key: string, where: string): Authority & { readonly endsAt: number } {
+function authorityOf(cert: string, key: string, where: string): PresentAuthority {
   let certificate: X509Certificate;
   let fits: boolean;
   try {

@@ -130,6 +130,35 @@ describe('the controller that signs what new clients need', () => {
     assert.equal(await isSigned(data(), `${TOKEN_ID}.${TOKEN_SECRET}`), true);
   });
 
+  it('follows the address and the authorities of the server with what it has published itself', async () => {
+    put();
+    await settle();
+    const { kubeconfig = '' } = data();
+    for (const o of [{ clusterInfoServer: 'https://next.example' }, { authorities: 'OTHER' }]) {
+      open(o);
+      cluster.put(configMaps, { metadata: { name: 'cluster-info', namespace }, data: { kubeconfig, other: 'kept' } });
+      put();
+      await settle();
+      assert.notEqual(data()['kubeconfig'], kubeconfig);
+      assert.deepEqual(keys(), ['jws-kubeconfig-abcdef', 'kubeconfig', 'other']);
+      assert.equal(await isSigned(data(), `${TOKEN_ID}.${TOKEN_SECRET}`), true);
+      for (const theirs of [
+        `${kubeconfig}# and a word of theirs`,
+        kubeconfig.replace('users: []', 'users: [{}]'),
+        kubeconfig.replace('"https', "'https"),
+      ]) {
+        // prettier-ignore
+        cluster.put(configMaps, { metadata: { name: 'cluster-info', namespace }, data: { kubeconfig: theirs } });
+        await settle();
+        assert.equal(data()['kubeconfig'], theirs);
+      }
+    }
+    controller = openBootstrapSigner({ clusterInfoServer: '' }, cluster.deps());
+    cluster.put(configMaps, { metadata: { name: 'cluster-info', namespace }, data: { kubeconfig } });
+    await settle();
+    assert.equal(data()['kubeconfig'], kubeconfig); // nothing says whom to trust
+  });
+
   it('signs nothing where there is no configuration', async () => {
     put();
     cluster.put(configMaps, { metadata: { name: 'cluster-info', namespace }, data: { 'jws-kubeconfig-abcdef': 'x' } });

@@ -4,7 +4,7 @@ import type { Live } from '../client/rest/resource-type.js';
 import type { Controller, ControllerDeps, Reconciled } from '../controllers/controller.js';
 import type { ConfigMap } from '../machinery/types/generated/core.v1.js';
 import { bootstrapSecrets, signingToken, type SigningToken } from './bootstrap-secret.js';
-import { KUBECONFIG, publicKubeconfig, signedData } from './cluster-info.js';
+import { isPublished, KUBECONFIG, publicKubeconfig, signedData } from './cluster-info.js';
 
 export interface BootstrapSignerOptions {
   readonly clusterInfoServer: string;
@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 24 * 3_600_000;
 /**
  * Publishes where the server is and whom to trust, signed with each bootstrap token that is meant for it, so that whoever
  * holds one can tell that it is genuine before anything is trusted (spec 2, 2.2 and 5.5). There is one key. A configuration
- * that others have written stays.
+ * that others have written stays; its own follows the address of the server and its authorities.
  */
 export function openBootstrapSigner(o: BootstrapSignerOptions, d: ControllerDeps): Controller {
   const { client, informers, vocabulary, queue } = d;
@@ -29,6 +29,12 @@ export function openBootstrapSigner(o: BootstrapSignerOptions, d: ControllerDeps
   maps.handle({ added: add, updated: add, deleted: add });
   secrets.handle({ added: add, updated: add, deleted: add });
   const configMaps = client.resource(types.configMaps);
+  const server = o.clusterInfoServer === '' ? d.server : o.clusterInfoServer;
+  /** The configuration that this controller publishes; undefined: nothing says whom to trust. */
+  const own = d.authorities === undefined ? undefined : publicKubeconfig(server, d.authorities);
+  /** What it published once follows the address and the authorities of the server. */
+  const configurationOf = ({ data = {} }: ConfigMap): string | undefined =>
+    isPublished(data[KUBECONFIG] ?? '') ? own : undefined;
   return {
     informers: [maps, secrets],
     workers: 1,
@@ -40,15 +46,15 @@ export function openBootstrapSigner(o: BootstrapSignerOptions, d: ControllerDeps
       const now = Date.now();
       const tokens = secrets.store.list().flatMap((secret) => signingToken(secret, now) ?? []);
       const present = maps.store.get(`${namespace}/${NAME}`);
-      await (present === undefined ? create(signal) : update(configMaps, present, tokens, signal));
+      if (present === undefined) await create(signal);
+      else await update(configMaps, present, await signedData(present, tokens, configurationOf(present)), signal);
       return nextExpiry(tokens, now);
     },
   };
 
   async function create(signal: AbortSignal): Promise<void> {
-    if (d.authorities === undefined) return;
-    const server = o.clusterInfoServer === '' ? d.server : o.clusterInfoServer;
-    const data = { [KUBECONFIG]: publicKubeconfig(server, d.authorities) };
+    if (own === undefined) return;
+    const data = { [KUBECONFIG]: own };
     try {
       await configMaps.create({ metadata: { name: NAME, namespace }, data }, {}, signal);
     } catch (err) {
@@ -60,10 +66,9 @@ export function openBootstrapSigner(o: BootstrapSignerOptions, d: ControllerDeps
 async function update(
   configMaps: ResourceClient<ConfigMap>,
   present: Live<ConfigMap>,
-  tokens: readonly SigningToken[],
+  data: ConfigMap['data'],
   signal: AbortSignal,
 ): Promise<void> {
-  const data = await signedData(present, tokens);
   if (data === undefined) return;
   try {
     await configMaps.update({ ...present, data }, {}, signal);

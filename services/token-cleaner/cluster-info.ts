@@ -19,25 +19,36 @@ export async function detachedSignature(text: string, { id, token }: SigningToke
 }
 
 /**
- * The data with a signature of the client configuration for each token, and none for others. Signatures are the same for the
+ * The data with a client configuration, a signature of it for each token, and none for others. Signatures are the same for the
  * same text and token, so what is right stays.
  *
- * @returns undefined when that is what it is.
+ * @param text The configuration; by default the one that is there. @returns undefined when that is what it is.
  */
 export async function signedData(
   { data = {} }: ConfigMap,
   tokens: readonly SigningToken[],
+  text = data[KUBECONFIG] ?? '',
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  const text = data[KUBECONFIG] ?? '';
   const kept = Object.entries(data).filter(([key]) => !key.startsWith(SIGNATURE_PREFIX));
   const signers = text === '' ? [] : tokens;
   const signatures = await Promise.all(
     signers.map(async (it) => [`${SIGNATURE_PREFIX}${it.id}`, await detachedSignature(text, it)] as const),
   );
-  const wanted = Object.fromEntries([...kept, ...signatures]);
+  const configuration = text === '' ? [] : [[KUBECONFIG, text] as const];
+  const wanted = Object.fromEntries([...kept, ...configuration, ...signatures]);
   const isSame =
     Object.keys(wanted).length === Object.keys(data).length && Object.entries(wanted).every(([k, v]) => data[k] === v);
   return isSame ? undefined : wanted;
+}
+
+/** Whether a client configuration was written by `publicKubeconfig`, for whichever server. */
+export function isPublished(text: string): boolean {
+  const [, server = '', authorities = ''] = /^ +server: (".*")\n +certificate-authority-data: (.*)$/m.exec(text) ?? [];
+  try {
+    return text === publicKubeconfig(JSON.parse(server) as string, Buffer.from(authorities, 'base64').toString());
+  } catch {
+    return false; // no JSON
+  }
 }
 
 /** A client configuration without a user: where the server is, and whom to trust. The same input gives the same text. */

@@ -29,6 +29,16 @@ describe('controllers in the process of up', function () {
       assert.match(text, /"manager": *"platform-controller-manager"/);
     });
 
+    it('show their metrics beside those of the server', async () => {
+      const { text } = await server().client.get('/metrics');
+      assert.match(text, /^workqueue_adds_total\{name="root-ca-cert-publisher"\} [1-9]/m);
+      assert.match(text, /^leader_election_master_status|^controller_runtime_reconcile_total\{/m);
+      assert.match(text, /^rest_client_requests_total\{code="201",method="POST",host="127\.0\.0\.1:\d+"\} [1-9]/m);
+      assert.match(text, /^apiserver_request_total\{/m);
+      const types = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+      assert.equal(types.length, new Set(types).size);
+    });
+
     it('end before the server does, with it, and begin with it again', async () => {
       assert.equal(await server().end(), 0);
       await server().run();
@@ -69,7 +79,7 @@ describe('controllers in the process of up', function () {
     const args = ['up', `--data-dir=${join(dir, 'data')}`, '--secure-port=0', '--controllers=*,nothing'];
     const { code, stderr } = await runProgram(args);
     removeDirectory(dir);
-    assert.notEqual(code, 0);
+    assert.equal(code, 2);
     assert.match(stderr, /there is no controller "nothing"/);
   });
 });

@@ -1,5 +1,5 @@
 import type { MetricsArea, Prom, Registry } from './area.js';
-import { LabelledCounts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
+import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
 /** Phases of admission, as other servers call them in metrics. */
 export type AdmissionStep = 'admit' | 'validate';
@@ -78,17 +78,17 @@ export class CountedAdmission implements AdmissionMetrics, MetricsArea {
   readonly steps: StepTimes = new Times(this.#steps, {});
   readonly #webhookSeries = new Map<string, HistogramSeries>();
   readonly #names = new Set<string>();
-  readonly #requests = new LabelledCounts(
+  readonly #requests = new Counts(
     'apiserver_admission_webhook_request_total',
     'Calls of admission webhooks, by the code of their end',
     ['name', 'type', 'operation', 'code', 'rejected'],
   );
-  readonly #rejections = new LabelledCounts(
+  readonly #rejections = new Counts(
     'apiserver_admission_webhook_rejection_count',
     'Requests that were refused by admission webhooks, or for they failed',
     ['name', 'type', 'operation', 'error_type', 'rejection_code'],
   );
-  readonly #failOpen = new LabelledCounts(
+  readonly #failOpen = new Counts(
     'apiserver_admission_webhook_fail_open_count',
     'Calls of admission webhooks that failed and were ignored',
     ['name', 'type'],
@@ -112,7 +112,7 @@ export class CountedAdmission implements AdmissionMetrics, MetricsArea {
 
   register(prom: Prom, registry: Registry): void {
     for (const it of [this.#controllers, this.#steps, this.#webhooks]) it.register(prom, registry);
-    for (const it of [this.#requests, this.#rejections, this.#failOpen]) it.register(prom, registry);
+    for (const it of [this.#requests, this.#rejections, this.#failOpen]) it.register(prom.Counter, registry);
   }
 
   #bounded(name: string): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KmsObserver } from '../../storage/encryption/kms/kms-provider.js';
 import type { ObserveTransformation } from '../../storage/encryption/transformer.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
-import { LabelledCounts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
+import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
 /** How values are encrypted for the store, and by which services. */
 export interface EncryptionMetrics {
@@ -51,7 +51,7 @@ class Durations {
 }
 
 export class CountedEncryption implements EncryptionMetrics, MetricsArea {
-  readonly #operations = new LabelledCounts(
+  readonly #operations = new Counts(
     'apiserver_storage_transformation_operations_total',
     'Transformations of stored values',
     [...TRANSFORMATION, 'status'],
@@ -68,12 +68,12 @@ export class CountedEncryption implements EncryptionMetrics, MetricsArea {
     [],
     CALL_BUCKETS,
   );
-  readonly #unmade = new LabelledCounts(
+  readonly #unmade = new Counts(
     'apiserver_storage_data_key_generation_failures_total',
     'New keys that could not be encrypted',
     [],
   );
-  readonly #missed = new LabelledCounts(
+  readonly #missed = new Counts(
     'apiserver_storage_envelope_transformation_cache_misses_total',
     'Keys that had to be decrypted by their service',
     [],
@@ -84,34 +84,32 @@ export class CountedEncryption implements EncryptionMetrics, MetricsArea {
     ['provider_name', 'method_name', 'grpc_status_code'],
     CALL_BUCKETS,
   );
-  readonly #keys = new LabelledCounts(
+  readonly #keys = new Counts(
     prefixed('key_id_hash_total'),
     'Transformations by the key of the service',
     ['transformation_type', ...KEY],
     MAX_KEYS,
   );
-  readonly #keysLast = new LabelledCounts(
+  readonly #keysLast = new Counts(
     prefixed('key_id_hash_last_timestamp_seconds'),
     'The last time that a key of the service was used',
     ['transformation_type', ...KEY],
     MAX_KEYS,
   );
-  readonly #statusLast = new LabelledCounts(
+  readonly #statusLast = new Counts(
     prefixed('key_id_hash_status_last_timestamp_seconds'),
     'The last time that a status named a key of the service',
     KEY,
     MAX_KEYS,
   );
-  readonly #invalid = new LabelledCounts(
+  readonly #invalid = new Counts(
     prefixed('invalid_key_id_from_status_total'),
     'Statuses that named no key that can be used',
     ['provider_name', 'error'],
   );
-  readonly #kept = new LabelledCounts(prefixed('dek_source_cache_size'), 'Decrypted keys that are kept', [
-    'provider_name',
-  ]);
-  readonly #reloads = new LabelledCounts(reloads('s_total'), 'Changed configurations that were read', ['status']);
-  readonly #reloadsLast = new LabelledCounts(
+  readonly #kept = new Counts(prefixed('dek_source_cache_size'), 'Decrypted keys that are kept', ['provider_name']);
+  readonly #reloads = new Counts(reloads('s_total'), 'Changed configurations that were read', ['status']);
+  readonly #reloadsLast = new Counts(
     reloads('_last_timestamp_seconds'),
     'The last time that a changed configuration was read',
     ['status'],
@@ -157,10 +155,10 @@ export class CountedEncryption implements EncryptionMetrics, MetricsArea {
   register(prom: Prom, registry: Registry): void {
     for (const durations of [this.#durations, this.#made, this.#calls]) durations.register(prom, registry);
     for (const counts of [this.#operations, this.#unmade, this.#missed, this.#keys, this.#invalid, this.#reloads]) {
-      counts.register(prom, registry);
+      counts.register(prom.Counter, registry);
     }
     for (const gauge of [this.#keysLast, this.#statusLast, this.#kept, this.#reloadsLast]) {
-      gauge.register(prom, registry, 'Gauge');
+      gauge.register(prom.Gauge, registry);
     }
   }
 }

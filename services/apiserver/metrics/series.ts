@@ -96,81 +96,48 @@ export class SeriesHistogram {
   }
 }
 
-/** Counts by the value of one label; its values are few. */
+/** Numbers by the values of one label or some. Their values are few, or `max` bounds them: the oldest goes. */
 export class Counts {
-  readonly #counts = new Map<string, number>();
-  readonly #o: { readonly name: string; readonly help: string; readonly label: string };
-
-  constructor(name: string, help: string, label: string) {
-    this.#o = { name, help, label };
-  }
-
-  add(value: string, n = 1): void {
-    this.#counts.set(value, (this.#counts.get(value) ?? 0) + n);
-  }
-
-  set(value: string, n: number): void {
-    this.#counts.set(value, n);
-  }
-
-  register(metric: Prom['Counter'] | Prom['Gauge'], registry: Registry): void {
-    const { name, help, label } = this.#o;
-    const counts = this.#counts;
-    new metric({
-      name,
-      help,
-      labelNames: [label],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [value, n] of counts) this.inc({ [label]: value }, n);
-      },
-    });
-  }
-}
-
-/** Numbers by the values of some labels, in their order. Their values are few, or `max` bounds them: the oldest goes. */
-export class LabelledCounts {
   readonly #counts = new Map<string, { readonly labels: Labels; n: number }>();
-  readonly #o: { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
+  readonly #o: { readonly name: string; readonly help: string; readonly labelNames: string[] };
   readonly #max: number;
 
-  constructor(name: string, help: string, labelNames: readonly string[], max = Infinity) {
-    this.#o = { name, help, labelNames };
+  constructor(name: string, help: string, labelNames: string | readonly string[], max = Infinity) {
+    this.#o = { name, help, labelNames: [labelNames].flat() };
     this.#max = max;
   }
 
-  add(labels: Labels): void {
-    this.#at(labels).n++;
+  /** @param value Of the only label, or of all of them by their names. */
+  add(value: string | Labels, n = 1): void {
+    this.#of(value).n += n;
   }
 
-  set(labels: Labels, n: number): void {
-    this.#at(labels).n = n;
+  set(value: string | Labels, n: number): void {
+    this.#of(value).n = n;
   }
 
-  #at(labels: Labels): { n: number } {
-    const key = this.#o.labelNames.map((name) => labels[name] ?? '').join(' ');
-    const found = this.#counts.get(key);
-    if (found !== undefined) return found;
-    if (this.#counts.size >= this.#max)
-      for (const oldest of [...this.#counts.keys()].slice(0, 1)) this.#counts.delete(oldest);
-    const made = { labels, n: 0 };
-    this.#counts.set(key, made);
-    return made;
-  }
-
-  register(prom: Prom, registry: Registry, kind: 'Counter' | 'Gauge' = 'Counter'): void {
-    const { name, help, labelNames } = this.#o;
+  register(metric: Prom['Counter'] | Prom['Gauge'], registry: Registry): void {
     const counts = this.#counts;
-    new prom[kind]({
-      name,
-      help,
-      labelNames: [...labelNames],
+    new metric({
+      ...this.#o,
       registers: [registry],
       collect() {
         this.reset();
         for (const { labels, n } of counts.values()) this.inc(labels, n);
       },
     });
+  }
+
+  #of(value: string | Labels): { n: number } {
+    const { labelNames } = this.#o;
+    const key = typeof value === 'string' ? value : labelNames.map((name) => value[name] ?? '').join(' ');
+    let found = this.#counts.get(key);
+    if (found === undefined) {
+      const [oldest] = this.#counts.keys();
+      if (this.#counts.size >= this.#max) this.#counts.delete(oldest ?? '');
+      const labels = typeof value === 'string' ? { [labelNames[0] ?? '']: value } : value;
+      this.#counts.set(key, (found = { labels, n: 0 }));
+    }
+    return found;
   }
 }

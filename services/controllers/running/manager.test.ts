@@ -112,8 +112,13 @@ describe('a process of controllers', () => {
     assert.equal(await ended, 'stopped');
     assert.equal(holder(), '');
     assert.equal(await leading(), 0);
-    assert.equal(closed, clients.length);
-    assert.ok(clients.slice(1).every(({ isHeld }) => isHeld?.() === false));
+    assert.equal(it.unready, undefined);
+    [stop, status] = [new AbortController(), 503];
+    void start(it);
+    assert.equal(it.unready, 'the API server has not answered yet');
+    const before = clients.slice(0, -1); // the last one waits
+    assert.equal(closed, before.length);
+    assert.ok(before.slice(1).every(({ isHeld }) => isHeld?.() === false));
   });
 
   it('is ready while it waits for its turn, and opens nothing', async () => {
@@ -162,12 +167,16 @@ describe('a process of controllers', () => {
 
   it('says when leadership is lost, and ends what is under way', async () => {
     let working: AbortSignal | undefined;
-    const run = (signal: AbortSignal): Promise<void> =>
+    const reconcile = (_: string, signal: AbortSignal): Promise<undefined> =>
       new Promise((resolve) => {
         working = signal;
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        signal.addEventListener('abort', () => resolve(undefined), { once: true });
       });
-    const ended = start(manager({ entries: [entry('a', { run })] }));
+    const open: ControllerEntry['open'] = (_, { queue }) => {
+      queue.add('a key');
+      return { informers: [], workers: 1, reconcile };
+    };
+    const ended = start(manager({ entries: [{ ...entry('a'), open }] }));
     await until(() => working !== undefined);
     const { metadata, spec = {} } = server.get(leases, KEY) as Lease;
     server.put<Lease>(leases, { metadata: metadata ?? {}, spec: { ...spec, holderIdentity: 'another', leaseTransitions: 7 } }); // prettier-ignore

@@ -36,10 +36,28 @@ export function commandLine<T extends FlagTable>(
     const parsed = parseFlags(table, argv);
     return { ...parsed, warnings: [...parsed.warnings, ...check(parsed)] };
   } catch (err) {
-    if (!(err instanceof FlagError)) throw err;
-    tell(`${program}: ${err.message}`);
-    return { exitCode: WRONG_FLAGS };
+    return refused(program, err);
   }
+}
+
+/** Checks what can only be found out later. @returns How the process ends for a FlagError, of which it tells; undefined: it goes on. */
+export async function usage(
+  { program }: Pick<ProcessDeps, 'program'>,
+  check: () => Promise<void>,
+): Promise<Ended | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (err) {
+    return refused(program, err);
+  }
+}
+
+/** @throws What is no FlagError. */
+function refused(program: string, err: unknown): Ended {
+  if (!(err instanceof FlagError)) throw err;
+  tell(`${program}: ${err.message}`);
+  return { exitCode: WRONG_FLAGS };
 }
 
 /** One line for a person, on stderr, whatever line breaks the text has. */

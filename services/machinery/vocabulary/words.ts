@@ -73,6 +73,12 @@ export const WORDS = {
     nodeAgentServing: 'platform.io/nodeagent-serving',
     legacyUnknown: 'platform.io/legacy-unknown',
   },
+  /** The agent of a node: its name, and members of nodes that are called after it. */
+  nodeAgent: {
+    name: 'nodeagent',
+    endpoint: 'nodeagentEndpoint',
+    configKey: 'nodeagentConfigKey',
+  },
   secretTypes: {
     serviceAccountToken: 'platform.io/service-account-token',
     dockercfg: 'platform.io/dockercfg',

@@ -60,7 +60,7 @@ const notAllowed = (): StatusError => badRequest('address not allowed');
 export async function agentOf(d: NodesDeps, name: string, verify = true): Promise<Target> {
   const node = await objectOf<NodeParts>(d, 'nodes', '', name);
   const host = addressOf(node, name, d.nodeAgents.addressTypes);
-  const told = node.status?.daemonEndpoints?.[d.vocabulary.translate('nodeagentEndpoint')]?.Port ?? 0;
+  const told = node.status?.daemonEndpoints?.[d.vocabulary.nodeAgent.endpoint]?.Port ?? 0;
   const { ca, ...own } = readTls(d.nodeAgents);
   const tls = verify && ca !== undefined ? { ...own, ca } : own;
   const port = told === 0 ? AGENT_PORT : told;

@@ -14,7 +14,7 @@ export interface Counted {
 }
 
 /** What all objects of the quota's namespace use of one of its names. */
-export type PresentUse = (quota: ResourceQuota, name: string) => string;
+export type PresentUse = (quota: ResourceQuota, name: string) => string | undefined;
 
 type Stored = ApiObject & ResourceQuota;
 
@@ -35,7 +35,8 @@ export function charged(quota: ApiObject, change: Counted, presentUse: PresentUs
   const used = new Map<string, string>();
   for (const name of Object.keys(hard)) {
     const known = status.used !== undefined && Object.hasOwn(status.used, name) ? status.used[name] : undefined;
-    used.set(name, known ?? presentUse(quota as Stored, name));
+    const amount = known ?? presentUse(quota as Stored, name);
+    if (amount !== undefined) used.set(name, amount);
   }
   if (isChecked(change)) refuseExcess(quota, change, { difference, used, hard });
   for (const [name, quantity] of difference) {

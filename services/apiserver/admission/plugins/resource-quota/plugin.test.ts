@@ -86,6 +86,12 @@ describe('ResourceQuota', () => {
     assert.match(message(await create('configmaps', configMap('b'))), /used: configmaps=5/);
   });
 
+  it('says nothing of names that count nothing', async () => {
+    await quota({ configmaps: '2', 'count/widgets.example.com': '1', 'requests.storage': '1Gi' });
+    await create('configmaps', configMap('a'));
+    assert.deepEqual(await used(), { configmaps: '1', 'requests.storage': '0' });
+  });
+
   it('gives back what is deleted', async () => {
     await quota({ configmaps: '1' });
     await create('configmaps', configMap('a'));

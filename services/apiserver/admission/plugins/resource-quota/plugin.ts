@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../../machinery/meta/object.js';
-import { forbidden, qualified } from '../../../../machinery/meta/status.js';
+import { forbidden, qualified, type ResourceName } from '../../../../machinery/meta/status.js';
 import { addAmount } from '../../../../machinery/quota/amounts.js';
 import { Evaluators, isCounted, usageOf } from '../../../../machinery/quota/evaluators.js';
 import { scopesOf } from '../../../../machinery/quota/scopes.js';
@@ -30,8 +30,8 @@ interface Compiled {
   readonly name: string;
   readonly spec: ResourceQuotaSpec;
   readonly hard: readonly string[];
-  /** Its status does not say yet how much of everything is used. */
-  readonly isIncomplete: boolean;
+  /** Names whose use its status does not tell. */
+  readonly untold: readonly string[];
 }
 
 /**
@@ -41,6 +41,7 @@ interface Compiled {
 export function resourceQuota(d: ResourceQuotaDeps): AdmissionPlugin {
   const evaluators = new Evaluators(d.vocabulary);
   const compiled = derived(compile);
+  const isCountable = (name: string): boolean => countedBy(name, evaluators, d) !== undefined;
   const presentUse = presentUseOf(d, evaluators);
   const isIgnored = ignored(d.vocabulary);
 
@@ -54,7 +55,7 @@ export function resourceQuota(d: ResourceQuotaDeps): AdmissionPlugin {
     const counted: Counted = { resource: hub, name: change.name, evaluator, old, next: change.next };
     for (const quota of counting) refuseMissing(counted, quota);
     refuseUnlimited(d.limited, counted, counting);
-    if (counting.some(({ isIncomplete }) => isIncomplete)) await d.objects.whenFresh({ signal: d.signal });
+    if (counting.some(({ untold }) => untold.some(isCountable))) await d.objects.whenFresh({ signal: d.signal });
     return counting.map(({ quota: { namespace, name } }) => ({
       stored: d.objects.stored(QUOTAS),
       namespace,
@@ -80,7 +81,7 @@ function compile(quota: ApiObject): Compiled {
   const { spec = {}, status = {} } = quota as ApiObject & ResourceQuota;
   const hard = Object.keys(spec.hard ?? {});
   const { used = {} } = status;
-  return { name: quota.metadata.name ?? '', spec, hard, isIncomplete: hard.some((name) => !Object.hasOwn(used, name)) };
+  return { name: quota.metadata.name ?? '', spec, hard, untold: hard.filter((name) => !Object.hasOwn(used, name)) };
 }
 
 /** Events come and go by themselves. */
@@ -111,16 +112,22 @@ function refuseUnlimited(
   refuseUncovered(limited, { resource, name, object: next, usage: evaluator.usage(next), names, scopes });
 }
 
-/** Counts the objects of the caches: for a quota of which nothing is known yet. */
+/** The resource that a name of a quota counts, if it is served. */
+function countedBy(name: string, evaluators: Evaluators, { resources }: ResourceQuotaDeps): ResourceName | undefined {
+  const of = evaluators.counted(name);
+  return of === undefined || resources.stored(of.group, of.resource) === undefined ? undefined : of;
+}
+
+/** Counts the objects of the caches: for a quota of which nothing is known yet. Of what counts nothing it says nothing. */
 const presentUseOf =
-  ({ objects, resources }: ResourceQuotaDeps, evaluators: Evaluators): PresentUse =>
+  (d: ResourceQuotaDeps, evaluators: Evaluators): PresentUse =>
   (quota, name) => {
-    const of = evaluators.counted(name);
-    if (of === undefined || resources.stored(of.group, of.resource) === undefined) return '0';
+    const of = countedBy(name, evaluators, d);
+    if (of === undefined) return undefined;
     const { spec = {}, metadata = {} } = quota;
     const evaluator = evaluators.of(of);
     const sum = new Map([[name, '0']]);
-    for (const object of objects.list(of, metadata.namespace ?? '')) {
+    for (const object of d.objects.list(of, metadata.namespace ?? '')) {
       const used = usageOf(evaluator, spec, object.parse() as ApiObject).get(name); // we encoded it
       if (used !== undefined) addAmount(sum, name, used);
     }

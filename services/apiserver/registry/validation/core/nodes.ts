@@ -37,7 +37,7 @@ function checkCidrs(at: At, spec: NodeSpec): void {
   }
 }
 
-function checkConfigSource(at: At, { configMap: map }: NodeConfigSource, { translate }: Vocabulary): void {
+function checkConfigSource(at: At, { configMap: map }: NodeConfigSource, { nodeAgent }: Vocabulary): void {
   if (map === undefined) {
     at.invalid('', {}, 'exactly one reference subfield must be non-nil');
     return;
@@ -47,7 +47,7 @@ function checkConfigSource(at: At, { configMap: map }: NodeConfigSource, { trans
   for (const member of ['uid', 'resourceVersion']) {
     if (configMap[member] !== undefined) mapAt.forbidden(member, `${member} must not be set in spec`);
   }
-  const key = translate('nodeagentConfigKey');
+  const { configKey: key } = nodeAgent;
   requireText(mapAt, 'namespace', configMap['namespace'], dns1123Label, 'namespace must be set');
   requireText(mapAt, 'name', configMap['name'], dns1123Subdomain, 'name must be set');
   requireText(mapAt, key, configMap[key], dataKey, `${key} must be set`);

@@ -46,10 +46,10 @@ function checkType(at: At, spec: ServiceSpec, vocabulary: Vocabulary): void {
 
 const NODE_AGENT_PORT = 10250;
 
-function checkNodeAgentPort(at: At, ports: ServiceSpec['ports'], { translate }: Vocabulary): void {
+function checkNodeAgentPort(at: At, ports: ServiceSpec['ports'], { nodeAgent }: Vocabulary): void {
   each(at, 'ports', ports, ({ port }, portAt) => {
     if (port !== NODE_AGENT_PORT) return;
-    const why = `may not expose port ${NODE_AGENT_PORT} externally since it is used by ${translate('nodeagent')}`;
+    const why = `may not expose port ${NODE_AGENT_PORT} externally since it is used by ${nodeAgent.name}`;
     portAt.invalid('', port, why);
   });
 }
