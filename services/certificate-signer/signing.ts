@@ -47,7 +47,7 @@ export function openSigning(o: SigningOptions, d: ControllerDeps): Controller | 
       const why = typeof request === 'string' ? request : refusal(kind, { request, usages: csr.spec?.usages ?? [] });
       const next =
         why === undefined
-          ? await withCertificate(csr, request as SigningRequest, authority, o.clusterSigningDurationMs)
+          ? withCertificate(csr, request as SigningRequest, authority, o.clusterSigningDurationMs)
           : withCondition(csr, 'Failed', { reason: 'SignerValidationFailure', message: why });
       if (next === undefined) {
         log.warn('A certificate cannot be signed: the authority has ended', { signer: csr.spec?.signerName });
@@ -81,13 +81,13 @@ function readOrRefuse(csr: CertificateSigningRequest): SigningRequest | string {
   }
 }
 
-async function withCertificate(
+function withCertificate(
   csr: Live<CertificateSigningRequest>,
   request: SigningRequest,
   authority: SigningAuthority,
   mostMs: number,
-): Promise<Live<CertificateSigningRequest> | undefined> {
-  const { endsAt, ...pair } = await authority.current();
+): Live<CertificateSigningRequest> | undefined {
+  const { endsAt, ...pair } = authority.current();
   const times = validity(Date.now(), { askedSeconds: csr.spec?.expirationSeconds, mostMs, authorityEnds: endsAt });
   if (times === undefined) return undefined;
   const pem = issueRequested({ ...request, ...times, usages: csr.spec?.usages ?? [] }, pair);

@@ -9,6 +9,7 @@ import { BINDINGS, decisionMicros, getWithRights } from './access.js';
 import { admissionRows } from './admission.js';
 import { informerFigures } from './clients.js';
 import type { Target } from './connection.js';
+import { controllerFigures } from './controllers.js';
 import { cpuMicros, residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
 import { storeLimit } from './store-limit.js';
@@ -65,6 +66,7 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
     await platform.stop();
     if (INFORMER.includes(o.only)) rows.push(...(await informerRows(store, etcd?.url)));
+    if (CONTROLLERS.includes(o.only)) rows.push(...(await controllerRows(store, o.seconds, etcd?.url)));
     if (ADMISSION.includes(o.only)) rows.push(...(await admissionRowsOf(store, o.seconds, etcd?.url)));
   } finally {
     await etcd?.stop();
@@ -104,6 +106,28 @@ async function informerRows(store: string, etcdUrl: string | undefined): Promise
     row(store, `informer, events to a handler`, '/s', eventsPerSecond),
   ];
 }
+
+/** Part of the names of the rows about controllers. */
+const CONTROLLERS = 'controllers';
+
+async function controllerRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
+  const figures = await controllerFigures(store, etcdUrl, seconds);
+  return [
+    {
+      ...row(store, 'controllers, certificates from request to signature', '/s', figures.signedPerSecond),
+      limit: figures.signaturesPerSecond,
+      limitBy: 'signing alone',
+    },
+    row(store, 'controllers, requests while idle', '/min', figures.idleRequestsPerMinute),
+    {
+      ...row(store, 'controllers, memory added to up, 5,000 objects', 'MB', figures.addedMb),
+      limit: MOST_ADDED_MB,
+      limitBy: 'aim',
+    },
+  ];
+}
+
+const MOST_ADDED_MB = 60;
 
 /** Part of the names of the rows about admission. */
 const ADMISSION = 'create ConfigMap, admission';

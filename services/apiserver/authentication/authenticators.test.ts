@@ -5,7 +5,8 @@ import { API_SERVER_FLAGS, type ApiServerOptions } from '../options/flags.js';
 import type { Context } from '../request/request.js';
 import { AUTHENTICATORS, openAuthentication, TOKEN_AUTHENTICATORS, type AuthenticationDeps } from './authenticators.js';
 
-const deps = { vocabulary: vocabulary('platform') } as AuthenticationDeps; // all that is looked at without flags
+const { signal } = new AbortController();
+const deps = { vocabulary: vocabulary('platform'), signal } as AuthenticationDeps; // all that is looked at without flags
 const optionsOf = (...argv: readonly string[]): ApiServerOptions => parseFlags(API_SERVER_FLAGS, argv).options;
 
 describe('openAuthentication()', () => {

@@ -44,7 +44,7 @@ export interface RequestDeps extends AuthenticationDeps {
  */
 export const TOKEN_AUTHENTICATORS: readonly Plugin<ApiServerOptions, TokenDeps, TokenAuthenticator>[] = [
   { name: 'service-account', open: serviceAccountTokens },
-  { name: 'token-file', flag: 'tokenAuthFile', open: (o) => tokenFile(o.tokenAuthFile) },
+  { name: 'token-file', flag: 'tokenAuthFile', open: (o, d) => tokenFile(o.tokenAuthFile, d) },
   { name: 'bootstrap-token', flag: 'enableBootstrapTokenAuth', open: (_, d) => bootstrapTokens(d) },
   { name: 'oidc', flag: 'oidcIssuerUrl', open: async (o, d) => (await import('./oidc/open-oidc.js')).openOidc(o, d) },
   {

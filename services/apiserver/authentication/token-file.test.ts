@@ -7,10 +7,16 @@ import type { TokenAuthenticator } from './authenticator.js';
 
 describe('tokenFile()', () => {
   const dir = mkdtempSync(join(tmpdir(), 'token-file-'));
-  after(() => rmSync(dir, { recursive: true }));
+  const ends = new AbortController();
+  after(() => {
+    ends.abort();
+    rmSync(dir, { recursive: true });
+  });
+  const log = { info: () => undefined, warn: () => undefined };
+  const d = { log, signal: ends.signal, reloadEveryMs: 1 };
   const of = (text: string): TokenAuthenticator => {
     writeFileSync(join(dir, 'tokens.csv'), text);
-    return tokenFile(join(dir, 'tokens.csv'));
+    return tokenFile(join(dir, 'tokens.csv'), d);
   };
   const ask = (text: string, token: string): unknown => of(text).authenticateToken(token, ['us']);
 
@@ -20,11 +26,26 @@ describe('tokenFile()', () => {
     });
   }
 
-  it('refuses a file that is not there', () => assert.throws(() => tokenFile(join(dir, 'none')), /ENOENT/));
+  it('refuses a file that is not there', () => assert.throws(() => tokenFile(join(dir, 'none'), d), /ENOENT/));
 
   for (const token of ['', 'T', 't ', 't2', '__proto__', 't\u0000', 'ｔ']) {
     it(`does not know ${JSON.stringify(token)}`, () => assert.equal(ask('t,alice,1', token), undefined));
   }
+
+  it('follows the file, and keeps what it knows while that cannot be used', async () => {
+    const tokens = of('t,alice,1');
+    const known = async (token: string): Promise<boolean> =>
+      (await tokens.authenticateToken(token, ['us'])) !== undefined;
+    const until = async (holds: () => Promise<boolean>): Promise<void> => {
+      while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 1));
+    };
+    writeFileSync(join(dir, 'tokens.csv'), 't2,bob,2\nt,ali');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual([await known('t'), await known('t2')], [true, false]);
+    writeFileSync(join(dir, 'tokens.csv'), 't2,bob,2');
+    await until(() => known('t2'));
+    assert.equal(await known('t'), false);
+  });
 
   it('knows users by their tokens, with groups in one column', () => {
     const text = '# the team\n\nt,alice,7,"a, b,,c"\r\nt2,"Smith, J.",,x\nt3,eve,\n';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -86,6 +86,29 @@ describe('openRemoteService()', () => {
     assert.match(where, /^POST https:\/\/[\w.]+(?::\d+)?\/\w*$/);
     return `${err.failure}: ${why}`;
   }
+
+  it('follows the file, lets questions under way end, and goes on where the file cannot be used', async () => {
+    const file = join(authority.directory, 'webhook.yaml');
+    const remote = open();
+    const before = readFileSync(file, 'utf8');
+    const waiting: ServerResponse[] = [];
+    service.answer = (_, res) => void waiting.push(res);
+    const first = remote.post({ question: 1 }, signal);
+    while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    service.answer = (_, res) => answerJson(res, { next: true });
+    writeFileSync(file, before.replace('/review', '/other'));
+    assert.deepEqual((await remote.post({ question: 2 }, signal)).body, { next: true });
+    const [held] = waiting;
+    if (held !== undefined) answerJson(held, { first: true });
+    assert.deepEqual((await first).body, { first: true });
+    warnings.length = 0;
+    writeFileSync(file, before.slice(0, 40));
+    for (let i = 0; i < 2; i++) await remote.post({ question: 3 }, signal);
+    assert.equal(warnings.length, 1);
+    const asked = service.received.map(({ path }) => path.split('?')[0]);
+    assert.deepEqual(asked, ['/review', '/other', '/other', '/other']);
+    warnings.length = 0;
+  });
 
   it('refuses a server that is not reached over TLS', () => {
     assert.throws(() => open({ cluster: { server: 'http://localhost' }, user: {} }), {

@@ -9,7 +9,7 @@ export interface Rereading {
   readonly what: string;
   /** Reads the files and uses what is in them. While it throws, what was read before stays in use. */
   readonly read: () => void;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Pick<Log, 'warn'> & Partial<Pick<Log, 'info'>>;
 }
 
 /**
@@ -47,7 +47,7 @@ export class FileChanges {
     const files = this.#files;
     try {
       read();
-      log.info('Changed files are used', { what, files });
+      log.info?.('Changed files are used', { what, files });
     } catch (err) {
       log.warn('Changed files cannot be used yet', { what, files, err });
     }
