@@ -304,7 +304,7 @@ describe('clients of the API', () => {
       assert.equal(servers.current, first);
       servers.failed(first);
       assert.equal(servers.current, second);
-      now = 500;
+      now = 1_500;
       servers.failed(second);
       assert.equal(servers.current, first); // the sooner of the two
       now = 2_500;
