@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyObject } from '../client/rest/resource-type.js';
 import { qualified, type ResourceName } from '../machinery/meta/status.js';
 import type { ApiObject } from '../machinery/meta/object.js';
@@ -19,24 +20,31 @@ export function countedBy(evaluators: Evaluators, { hard = {} }: ResourceQuotaSp
 }
 
 /**
- * The status that a quota should have. Of names that count none of the resources in `objects` it says what it said before.
+ * The status that a quota should have. Of names that are not among those that were counted it says what it said before.
  *
  * @returns undefined: it has that status.
  */
 export function statusAfter(
   { spec = {}, status = {} }: ResourceQuota,
-  evaluators: Evaluators,
-  objects: CountedObjects,
+  counted: Amounts,
 ): ResourceQuotaStatus | undefined {
   const { hard = {} } = spec;
   const present = Object.entries(status.used ?? {}).filter(([name]) => Object.hasOwn(hard, name));
-  const used = new Map([...present, ...usedOf(spec, evaluators, objects)]);
+  const used = new Map([...present, ...counted]);
   const isRight =
     status.used !== undefined && areSame(hard, status.hard) && areSame(Object.fromEntries(used), status.used);
   return isRight ? undefined : { hard, used: Object.fromEntries([...used].sort(byName)) };
 }
 
-function usedOf(spec: ResourceQuotaSpec, evaluators: Evaluators, objects: CountedObjects): Amounts {
+/** Objects that are counted in one turn of the event loop: some milliseconds. */
+const AT_ONCE = 200;
+
+/** What the objects use up of a quota, of all names that count one of their resources. */
+export async function usedOf(
+  { spec = {} }: ResourceQuota,
+  evaluators: Evaluators,
+  objects: CountedObjects,
+): Promise<Amounts> {
   const used = new Map<string, string>();
   for (const name of Object.keys(spec.hard ?? {})) {
     const of = evaluators.counted(name);
@@ -46,7 +54,8 @@ function usedOf(spec: ResourceQuotaSpec, evaluators: Evaluators, objects: Counte
     const evaluator = evaluators.of(of);
     const all = objects.get(qualified(of)) ?? [];
     const isConstant = evaluator.isConstant === true;
-    for (const object of isConstant ? all.slice(0, 1) : all) {
+    for (const [i, object] of (isConstant ? all.slice(0, 1) : all).entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await nextTurn();
       const usage = usageOf(evaluator, spec, object as ApiObject); // servers give whole objects
       for (const [name, quantity] of usage) addAmount(used, name, isConstant ? String(all.length) : quantity);
     }

@@ -4,10 +4,11 @@ import { isApiError } from '../client/rest/client.js';
 import { keyOf, nameOf, type Live } from '../client/rest/resource-type.js';
 import type { Controller, ControllerDeps, Reconciled } from '../controllers/controller.js';
 import { qualified, type ResourceName } from '../machinery/meta/status.js';
+import { NO_AMOUNTS } from '../machinery/quota/amounts.js';
 import { Evaluators } from '../machinery/quota/evaluators.js';
 import type { ResourceQuota } from '../machinery/types/generated/core.v1.js';
 import { QuotaObjects } from './quota-objects.js';
-import { countedBy, statusAfter, type CountedObjects } from './quota-status.js';
+import { countedBy, statusAfter, usedOf, type CountedObjects } from './quota-status.js';
 
 export interface ResourceQuotaOptions {
   readonly concurrentResourceQuotaSyncs: number;
@@ -35,7 +36,7 @@ export function openResourceQuota(o: ResourceQuotaOptions, d: ControllerDeps): C
   const objects = new QuotaObjects(d, evaluators, look);
   const lookAt = (quota: Live<ResourceQuota>): void => {
     // Limits that the status does not know yet go first.
-    const isNew = statusAfter(quota, evaluators, new Map()) !== undefined || lacksUse(quota);
+    const isNew = statusAfter(quota, NO_AMOUNTS) !== undefined || lacksUse(quota);
     if (isNew) d.queue.add(keyOf(quota.metadata));
     else d.queue.addAfter(keyOf(quota.metadata), SETTLE_MS);
   };
@@ -86,13 +87,13 @@ class QuotaKeeper {
     const { namespace = '', name } = nameOf(key);
     const counted = await this.#objects.follow(countedBy(this.#evaluators, seen.spec ?? {}), signal);
     const known = this.#objects.known(counted, namespace);
-    if (known !== undefined && this.#after(seen, known) === undefined) return undefined;
+    if (known !== undefined && (await this.#after(seen, known)) === undefined) return undefined;
     const client = this.#d.client.resource(this.#quotas.type);
     // The order matters: whatever the server counts after the quota was read makes the write below fail.
     const { items } = await client.list({ namespace, fieldSelector: `metadata.name=${name}` }, signal);
     const quota = items.find(({ metadata }) => metadata.name === name);
     if (quota === undefined) return undefined;
-    const status = this.#after(quota, await this.#objects.listed(counted, namespace, signal));
+    const status = await this.#after(quota, await this.#objects.listed(counted, namespace, signal));
     if (status === undefined) return undefined;
     try {
       await client.update({ ...quota, status }, { subresource: 'status' }, signal);
@@ -103,7 +104,7 @@ class QuotaKeeper {
     return undefined;
   }
 
-  #after(quota: ResourceQuota, objects: CountedObjects): ResourceQuota['status'] {
-    return statusAfter(quota, this.#evaluators, objects);
+  async #after(quota: ResourceQuota, objects: CountedObjects): Promise<ResourceQuota['status']> {
+    return statusAfter(quota, await usedOf(quota, this.#evaluators, objects));
   }
 }
