@@ -50,6 +50,11 @@ export class CollectedTypes {
     return this.#kinds.get(nameOfKind(apiVersion, kind));
   }
 
+  /** All types that are followed. */
+  get all(): readonly ResourceType[] {
+    return [...this.#followed.values()].map(({ type }) => type);
+  }
+
   /** Whether all objects of a type were seen, if it is one that is followed. */
   isSynced(type: ResourceType): boolean {
     return this.#followed.get(nameOf(type))?.isSynced() ?? true;

@@ -6,6 +6,7 @@ import type { Reconciled } from '../controllers/controller.js';
 import { inParallel } from '../machinery/loop/in-parallel.js';
 import type { OwnerReference } from '../machinery/types/generated/meta.v1.js';
 import type { CollectedTypes } from './collected-types.js';
+import type { OwnerCensus } from './owner-census.js';
 import { endingOf, FOREGROUND, ORPHAN, ownersOf, type GraphNode, type OwnerGraph } from './owner-graph.js';
 import type { OwnerStandings } from './owner-standing.js';
 
@@ -17,6 +18,7 @@ export interface CollectorDeps {
   readonly graph: OwnerGraph;
   readonly types: Pick<CollectedTypes, 'areSynced' | 'isPartial'>;
   readonly standings: OwnerStandings;
+  readonly census: Pick<OwnerCensus, 'of'>;
   readonly client: Pick<ApiClient, 'metadata'>;
   readonly events: EventRecorder;
   /** The key comes again when more is known of types. */
@@ -108,13 +110,21 @@ export class Collector {
       this.#d.hold(key);
       return undefined;
     }
-    const { uid } = node.object.metadata;
+    const { uid, namespace = '' } = node.object.metadata;
+    if (!(await this.#free(this.#d.graph.dependentsOf(uid), uid, signal))) return { againInMs: SOON_MS };
+    const owned = await this.#d.census.of(namespace, signal);
+    if (!(await this.#free(owned.get(uid) ?? [], uid, signal))) return { againInMs: SOON_MS };
+    return this.#removeFinalizer(node, ORPHAN, signal);
+  }
+
+  /** @returns Whether none of the dependents has the owner any more. */
+  async #free(dependents: readonly GraphNode[], owner: string, signal: AbortSignal): Promise<boolean> {
     let overtaken = 0;
-    await inParallel(this.#d.graph.dependentsOf(uid), PARALLEL, async (dependent) => {
-      const again = await this.#removeOwners(dependent, new Set([uid]), signal);
+    await inParallel(dependents, PARALLEL, async (dependent) => {
+      const again = await this.#removeOwners(dependent, new Set([owner]), signal);
       if (again !== undefined) overtaken++;
     });
-    return overtaken === 0 ? this.#removeFinalizer(node, ORPHAN, signal) : { againInMs: SOON_MS };
+    return overtaken === 0;
   }
 
   #removeOwners(node: GraphNode, owners: ReadonlySet<string>, signal: AbortSignal): Promise<Reconciled> {

@@ -359,6 +359,20 @@ describe('the garbage collector', () => {
       assert.deepEqual(metadataOf('o').finalizers, ['orphan']);
     });
 
+    it('leaves a dependent alone that was made before, and that its informer has not shown yet', async () => {
+      const o = put('o');
+      await settle();
+      cluster.isLagging = true;
+      owned('late', o);
+      cluster.isLagging = false;
+      await remove('o', 'Orphan');
+      await settle();
+      cluster.catchUp();
+      await settle();
+      assert.deepEqual(left(), ['late']);
+      assert.equal(metadataOf('late').ownerReferences, undefined);
+    });
+
     it('takes one reference out of what there is by then, and no other', async () => {
       const [o, p] = [put('o'), put('p')];
       owned('a', o);

@@ -3,6 +3,7 @@ import type { Controller, ControllerDeps } from '../controllers/controller.js';
 import type { Vocabulary } from '../machinery/vocabulary/vocabulary.js';
 import { CollectedTypes } from './collected-types.js';
 import { Collector, EXAMINE, ORPHANS } from './collector.js';
+import { OwnerCensus } from './owner-census.js';
 import { OwnerGraph } from './owner-graph.js';
 import { OwnerStandings } from './owner-standing.js';
 
@@ -37,7 +38,9 @@ export function openGarbageCollector(o: GarbageCollectorOptions, d: ControllerDe
   const isFollowed = isCollected(d.vocabulary);
   const types = new CollectedTypes({ discovery, informers, log, isFollowed, sink, changed: release });
   const standings = new OwnerStandings({ graph, types, client });
-  const collector = new Collector({ graph, types, standings, client, events, hold: (key) => void held.add(key) });
+  const census = new OwnerCensus({ client, types });
+  const hold = (key: string): void => void held.add(key);
+  const collector = new Collector({ graph, types, standings, census, client, events, hold });
   return {
     informers: [types],
     workers: o.concurrentGcSyncs,
