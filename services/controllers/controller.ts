@@ -37,6 +37,7 @@ export interface ControllerDeps {
   readonly client: ApiClient;
   /** Shared by all controllers of the process. */
   readonly informers: Informers;
+  /** Opened for those controllers that read it while they open. */
   readonly discovery: Discovery;
   readonly events: EventRecorder;
   readonly vocabulary: Vocabulary;

@@ -20,12 +20,13 @@ const AGAIN = { leastMs: 250, mostMs: 15_000 };
  * when nothing is (spec 1, deletion of namespaces). A key is the name of a namespace.
  */
 export function openNamespace(o: NamespaceOptions, d: ControllerDeps): Controller {
-  const types = builtInTypes(d.vocabulary);
+  const { client, discovery, vocabulary } = d;
+  const types = builtInTypes(vocabulary);
   const informer = d.informers.of(types.namespaces);
   const add = ({ metadata }: Live<Namespace>): void => {
     if (metadata.deletionTimestamp !== undefined) d.queue.add(metadata.name);
   };
-  const emptier = new NamespaceEmptier(d.client.resource(types.namespaces), d);
+  const emptier = new NamespaceEmptier(client.resource(types.namespaces), { client, discovery, vocabulary });
   informer.handle({ added: add, updated: add, deleted: ({ metadata }) => emptier.forget(metadata.uid) });
   return {
     informers: [informer],

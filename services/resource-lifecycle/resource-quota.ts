@@ -23,6 +23,7 @@ const SETTLE_MS = 1_000;
  * new quotas and changed limits, and repairs what else is wrong. A key is `namespace/name`.
  */
 export function openResourceQuota(o: ResourceQuotaOptions, d: ControllerDeps): Controller {
+  const { discovery } = d;
   const types = builtInTypes(d.vocabulary);
   const quotas = d.informers.of(types.resourceQuotas);
   const evaluators = new Evaluators(d.vocabulary);
@@ -53,7 +54,7 @@ export function openResourceQuota(o: ResourceQuotaOptions, d: ControllerDeps): C
       const lookAtAll = (): void => {
         for (const { metadata } of quotas.store.list()) d.queue.addAfter(keyOf(metadata), SETTLE_MS);
       };
-      const unlisten = d.discovery.listen(lookAtAll);
+      const unlisten = discovery.listen(lookAtAll);
       await new Promise((ended) => signal.addEventListener('abort', ended, { once: true }));
       unlisten();
     },

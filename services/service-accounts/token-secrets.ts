@@ -46,7 +46,8 @@ export function openTokenSecrets(o: TokenSecretsOptions, d: ControllerDeps): Con
   const signer = fileSigner(o.serviceAccountPrivateKeyFile, d.log);
   const rootCa = followRootCa(o, d);
   const makesSecrets = !featureGates(o.featureGates).gates.enabled('LegacyServiceAccountTokenNoAutoGeneration');
-  const tokens = new TokenSecrets({ ...d, signer, rootCa, makesSecrets });
+  const { client, informers, vocabulary, queue } = d;
+  const tokens = new TokenSecrets({ client, informers, vocabulary, queue, signer, rootCa, makesSecrets });
   return {
     informers: [tokens.accounts, tokens.secrets],
     workers: o.concurrentServiceAccountTokenSyncs,

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Credentials } from '../../client/credentials/credential.js';
-import { openDiscovery } from '../../client/discovery/open-discovery.js';
+import { openDiscovery, type RunningDiscovery } from '../../client/discovery/open-discovery.js';
 import { openEventRecorder } from '../../client/events/open-event-recorder.js';
 import { openInformers } from '../../client/informer/open-informers.js';
 import { builtInTypes } from '../../client/rest/built-in-types.js';
@@ -36,7 +36,7 @@ export function openScene(o: SceneOptions, signal: AbortSignal): Scene {
   const shared = identity.client({ part: 'shared-informers', isHeld, qps: Infinity, burst: 1 });
   const clients = new Map<string, ApiClient>([['', shared]]);
   const informers = openInformers(shared, { log, transform: withoutManagers });
-  const discovery = openDiscovery(shared, { vocabulary, log, informers });
+  let discovery: RunningDiscovery | undefined;
   const credentialsOf = (name: string): { readonly credentials?: Credentials } => {
     if (name === '' || !o.useServiceAccountCredentials) return {};
     const account = { namespace: vocabulary.namespaces.system, name };
@@ -56,10 +56,23 @@ export function openScene(o: SceneOptions, signal: AbortSignal): Scene {
       const source = { component: entry.name, instance: hostname() };
       const events = openEventRecorder({ client, vocabulary, source, log, signal });
       const { authorities, server } = identity;
-      return { client, informers, discovery, events, vocabulary, log, server: server.href, authorities, queue };
+      return {
+        client,
+        informers,
+        // It follows definitions, which processes that have no use for it may not even read.
+        get discovery() {
+          return (discovery ??= openDiscovery(shared, { vocabulary, log, informers }));
+        },
+        events,
+        vocabulary,
+        log,
+        server: server.href,
+        authorities,
+        queue,
+      };
     },
     async run() {
-      await Promise.all([informers.run(signal), discovery.run(signal)]);
+      await Promise.all([informers.run(signal), discovery?.run(signal)]);
     },
     close() {
       for (const client of clients.values()) client.close();

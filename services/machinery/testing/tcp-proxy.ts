@@ -31,6 +31,7 @@ class Proxy implements TcpProxy {
   accepted = 0;
   answeredBytes = 0;
   readonly #targetPort: number;
+  readonly #from: string;
   readonly #clients = new Set<Socket>();
   readonly #servers = new Set<Socket>();
   #server: Server | undefined;
@@ -38,9 +39,10 @@ class Proxy implements TcpProxy {
   #answersHeld = false;
   #pieceBytes = Infinity;
 
-  constructor(port: number, targetPort: number) {
+  constructor(port: number, targetPort: number, from: string) {
     this.port = port;
     this.#targetPort = targetPort;
+    this.#from = from;
   }
 
   admit(): Promise<void> {
@@ -101,7 +103,7 @@ class Proxy implements TcpProxy {
 
   #forward(client: Socket): void {
     this.accepted++;
-    const server = connect(this.#targetPort, '127.0.0.1');
+    const server = connect({ port: this.#targetPort, host: '127.0.0.1', localAddress: this.#from });
     this.#clients.add(client);
     this.#servers.add(server);
     this.#join(client, server);
@@ -142,9 +144,10 @@ class Proxy implements TcpProxy {
   }
 }
 
-export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
+/** @param from The address of this machine that the target sees, e.g. `127.0.0.2`: tells one client from another. */
+export async function tcpProxy(targetPort: number, from = '127.0.0.1'): Promise<TcpProxy> {
   const [port = 0] = await freePorts(1);
-  const proxy = new Proxy(port, targetPort);
+  const proxy = new Proxy(port, targetPort, from);
   await proxy.admit();
   return proxy;
 }

@@ -9,8 +9,12 @@ import type { TestServer } from '../../api/tools/server.js';
 export interface ControllerProcessOptions {
   /** @default controller-manager */
   readonly command?: string;
-  /** Whom the server sees, with the rights of an administrator; names the client configuration. */
+  /** Whom the server sees. */
   readonly user: string;
+  /** Groups of that user. @default those of an administrator */
+  readonly groups?: readonly string[];
+  /** Where the server is reached. @default where it listens */
+  readonly url?: string;
   readonly flags?: readonly string[];
 }
 
@@ -22,18 +26,21 @@ export interface ControllerProcess extends Program {
 }
 
 const READY_MS = 60_000;
+let configurations = 0;
 
 /** A client configuration by which a user asks the server, made from the administrator's. @returns Its path. */
-export function clientConfiguration(server: TestServer, user: string): string {
-  const { directory } = server;
-  const file = join(directory, `${user}.kubeconfig`);
-  const entry = { server: server.client.url.origin, 'certificate-authority': 'ca.crt' };
+export function clientConfiguration(
+  { directory, client }: TestServer,
+  { user, groups = ['system:masters'], url = client.url.origin }: Pick<ControllerProcessOptions, 'user' | 'groups' | 'url'>, // prettier-ignore
+): string {
+  const file = join(directory, `${++configurations}.kubeconfig`);
+  const entry = { server: url, 'certificate-authority': 'ca.crt' };
   const certificate = { 'client-certificate': 'admin.crt', 'client-key': 'admin.key' };
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'it', cluster: entry }],
-    users: [{ name: user, user: { ...certificate, as: user, 'as-groups': ['system:masters'] } }],
+    users: [{ name: user, user: { ...certificate, as: user, 'as-groups': groups } }],
     contexts: [{ name: 'it', context: { cluster: 'it', user } }],
     'current-context': 'it',
   };
@@ -41,15 +48,19 @@ export function clientConfiguration(server: TestServer, user: string): string {
   return file;
 }
 
-/** Starts one, and waits until its port is open. */
-export async function startControllers(server: TestServer, o: ControllerProcessOptions): Promise<ControllerProcess> {
-  const program = startProgram([
+/** Starts one, and does not wait for it. */
+export const launchControllers = (server: TestServer, o: ControllerProcessOptions): Program =>
+  startProgram([
     o.command ?? 'controller-manager',
-    `--kubeconfig=${clientConfiguration(server, o.user)}`,
+    `--kubeconfig=${clientConfiguration(server, o)}`,
     '--bind-address=127.0.0.1',
     '--secure-port=0',
     ...(o.flags ?? []),
   ]);
+
+/** Starts one, and waits until its port is open. */
+export async function startControllers(server: TestServer, o: ControllerProcessOptions): Promise<ControllerProcess> {
+  const program = launchControllers(server, o);
   const [, url = ''] = await program.line(/^ready (https:\/\/\S+)$/, READY_MS);
   return { ...program, url, ask: (path, headers = {}) => ask(`${url}${path}`, headers) };
 }

@@ -15,10 +15,10 @@ for (const name of ['platform', 'kubernetes'] as const) {
 
   describe(`bootstrapPolicy() in the words of ${name}`, () => {
     it('has the objects that every installation has', () => {
-      assert.equal(of('clusterroles').length, 62);
-      assert.equal(of('clusterrolebindings').length, 43);
-      assert.equal(of('roles').length, 8);
-      assert.equal(of('rolebindings').length, 8);
+      assert.equal(of('clusterroles').length, 67);
+      assert.equal(of('clusterrolebindings').length, 48);
+      assert.equal(of('roles').length, 14);
+      assert.equal(of('rolebindings').length, 14);
     });
 
     it('marks each as its own, to be kept in line', () => {
