@@ -426,7 +426,7 @@ describe('two servers that start at once on an empty store', function () {
       const [one, two] = servers as [TestServer, TestServer];
       for (const { client } of [one, two]) {
         const list = ok(await client.get('/apis/rbac.authorization.k8s.io/v1/clusterroles'));
-        assert.equal(list.items.length, 62);
+        assert.equal(list.items.length, 67);
         ok(await client.get('/readyz'));
         assert.doesNotMatch(one.log + two.log, /brought in line/);
       }
