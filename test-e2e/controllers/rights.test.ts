@@ -180,7 +180,9 @@ function isOne(name: string): (right: Right) => boolean {
   return (right) => nameOf(right) === name;
 }
 
-const isRefused = ({ responseStatus }: ShownEvent): boolean => responseStatus?.['code'] === 403;
+/** For want of a right; what is being deleted takes nothing new from anybody. */
+const isRefused = ({ responseStatus }: ShownEvent): boolean =>
+  responseStatus?.['code'] === 403 && !String(responseStatus['message']).includes('is being terminated');
 
 const told = (event: ShownEvent): string => {
   const { apiGroup = '', resource = '', subresource = '', namespace = '', name = '' } = event.objectRef ?? {};
