@@ -55,6 +55,30 @@ describe('listen()', () => {
     assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[\s\S]*here$/);
   });
 
+  it('sends clients to another connection by chance, and answers what is under way and on its way', async () => {
+    await open({ goawayChance: 1 });
+    const client = await session();
+    const away = once(client, 'goaway');
+    const watch = client.request({ ':path': '/watch' });
+    const began = once(watch, 'response');
+    const answers = Array.from({ length: 50 }, () => text(client.request({ ':path': '/' })));
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set(['done']));
+    await began;
+    const [code, last] = (await away) as [number, number];
+    assert.deepEqual([code, last], [0, 2 ** 31 - 1]);
+    assert.ok(client.closed && !watch.closed, 'a watch goes on, and nothing else is asked here');
+    watch.close();
+    await once(client, 'close');
+  });
+
+  it('sends nobody away unless it is told to', async () => {
+    await open();
+    const client = await session();
+    client.on('goaway', () => assert.fail('sent away'));
+    for (let i = 0; i < 20; i++) assert.equal(await text(client.request({ ':path': '/' })), 'done');
+    client.close();
+  });
+
   it('closes an HTTP/2 session whose headers never end', async () => {
     await open({ idleMs: 300 });
     const socket = await tls('h2');

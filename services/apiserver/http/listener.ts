@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import http2, { type Http2SecureServer, type Http2Session, type ServerHttp2Session } from 'node:http2';
+import http2, { type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { FileChanges } from '../../machinery/files/file-changes.js';
+import { sendAway } from './send-away.js';
 import { serveUpgrades, type MayUpgrade } from './upgrade.js';
 
 export interface ListenerLog {
@@ -21,6 +22,8 @@ export interface ListenerOptions {
   /** Bundles of authorities whose certificates clients may show; empty: clients are not asked for any. */
   readonly clientCaFiles: readonly string[];
   readonly maxStreams: number;
+  /** How likely a request over HTTP/2 makes its client open another connection for the next ones; default 0. */
+  readonly goawayChance?: number;
   readonly headerTimeoutMs: number;
   readonly requestTimeoutMs: number;
   /** A connection without requests is closed after this; default 90 s. */
@@ -77,7 +80,7 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
     handshakeTimeout: o.headerTimeoutMs,
   } as http2.SecureServerOptions);
   Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
-  const open = trackConnections(server, o.idleMs ?? IDLE_MS);
+  const open = trackConnections(server, { idleMs: o.idleMs ?? IDLE_MS, goawayChance: o.goawayChance ?? 0 });
   server.on('request', handler as never); // the compatibility layer gives both protocols one shape
   server.on('checkExpectation', handler as never); // refused further in, as any request is
   serveUpgrades(server, o.mayUpgrade ?? ((): boolean => false), handler);
@@ -127,12 +130,15 @@ const filesOf = (o: ListenerOptions): string[] => [o.certFile, o.keyFile, ...o.c
 
 interface OpenConnections {
   readonly sockets: ReadonlySet<Socket>;
-  readonly sessions: ReadonlySet<Http2Session>;
+  readonly sessions: ReadonlySet<ServerHttp2Session>;
 }
 
-function trackConnections(server: Http2SecureServer, idleMs: number): OpenConnections {
+function trackConnections(
+  server: Http2SecureServer,
+  { idleMs, goawayChance }: { idleMs: number; goawayChance: number },
+): OpenConnections {
   const sockets = new Set<Socket>();
-  const sessions = new Set<Http2Session>();
+  const sessions = new Set<ServerHttp2Session>();
   server.on('secureConnection', (socket: Socket) => {
     if (sockets.has(socket)) return; // served again: see upgrade.ts
     sockets.add(socket);
@@ -143,6 +149,7 @@ function trackConnections(server: Http2SecureServer, idleMs: number): OpenConnec
     sessions.add(session);
     session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
     closeWhenIdle(session, idleMs);
+    if (goawayChance > 0) session.on('stream', () => Math.random() < goawayChance && sendAway(session));
     session.once('close', () => sessions.delete(session));
   });
   return { sockets, sessions };
@@ -170,7 +177,7 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
 async function closeGracefully(server: Http2SecureServer, open: OpenConnections, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  for (const session of open.sessions) session.close(); // GOAWAY; requests under way go on
+  for (const session of open.sessions) sendAway(session);
   const idle = setInterval(
     () => (server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.(),
     50,

@@ -221,6 +221,14 @@ export const API_SERVER_FLAGS = {
     min: '1',
     help: 'requests at once on one HTTP/2 connection',
   },
+  goawayChance: {
+    flag: 'goaway-chance',
+    type: 'decimal',
+    default: '0',
+    min: '0',
+    max: '0.02',
+    help: 'how likely a request over HTTP/2 makes its client open another connection, which a load balancer may lead elsewhere; 0 with a single server',
+  },
   livezGracePeriodMs: {
     flag: 'livez-grace-period',
     type: 'duration',

@@ -73,6 +73,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
         keyFile: o.tlsKeyFile,
         clientCaFiles: [o.clientCaFile, o.requestHeaderClientCaFile].filter((file) => file !== ''),
         maxStreams: o.maxStreams,
+        goawayChance: o.goawayChance,
         headerTimeoutMs: o.headerTimeoutMs,
         requestTimeoutMs: o.requestTimeoutMs,
         mayUpgrade: (req) => mayUpgrade(req.url ?? '/') || mayBeWatchSocket(req),

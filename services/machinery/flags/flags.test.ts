@@ -4,6 +4,7 @@ import { FlagError, helpText, parseDuration, parseFlags, type FlagTable } from '
 const TABLE = {
   port: { flag: 'secure-port', type: 'int', default: '6443', min: '0', max: '65535', help: 'where to listen' },
   grace: { flag: 'grace', type: 'duration', default: '10s', min: '1s', help: 'how long to wait' },
+  chance: { flag: 'chance', type: 'decimal', max: '0.5', help: 'how likely' },
   servers: { flag: 'etcd-servers', type: 'list', help: 'endpoints' },
   config: { flag: 'runtime-config', type: 'map', help: 'what to serve' },
   verbose: { flag: 'verbose', type: 'bool', help: 'say more' },
@@ -17,6 +18,7 @@ describe('parseFlags()', () => {
     assert.deepEqual(options, {
       port: 6443,
       grace: 10_000,
+      chance: 0,
       servers: [],
       config: new Map(),
       verbose: false,
@@ -30,6 +32,7 @@ describe('parseFlags()', () => {
     const { options, given } = parseFlags(TABLE, ['--secure-port', '1', '--grace=1m30s', '--verbose', '--store=etcd']);
     assert.deepEqual([options.port, options.grace, options.verbose, options.store], [1, 90_000, true, 'etcd']);
     assert.deepEqual([...given].sort(), ['grace', 'port', 'store', 'verbose']);
+    assert.equal(parseFlags(TABLE, ['--chance=0.02']).options.chance, 0.02);
   });
 
   it('joins lists and pairs that are given several times', () => {
@@ -57,6 +60,8 @@ describe('parseFlags()', () => {
     [['--nope'], 'Unknown flag: --nope'],
     [['word'], 'Unknown flag: word'],
     [['--secure-port'], '--secure-port needs a value'],
+    [['--chance=1e-3'], 'Cannot parse --chance: "1e-3" is no number'],
+    [['--chance=0.51'], 'Cannot parse --chance: "0.51" is above 0.5'],
     [['--secure-port=x'], 'Cannot parse --secure-port: "x" is no integer'],
     [['--secure-port=65536'], 'Cannot parse --secure-port: "65536" is above 65535'],
     [['--secure-port=-1'], 'Cannot parse --secure-port: "-1" is below 0'],

@@ -2,6 +2,8 @@
 export interface FlagTypes {
   readonly string: string;
   readonly int: number;
+  /** Written with a point, `0.01`. */
+  readonly decimal: number;
   readonly bool: boolean;
   /** In milliseconds; written `300ms`, `30s`, `5m`, `1h30m`. */
   readonly duration: number;
@@ -84,6 +86,8 @@ function readValue(flag: Flag, given: readonly string[] | undefined): FlagTypes[
       return readBool(flag, last ?? 'false');
     case 'int':
       return readBounded(flag, last ?? '0', readInt);
+    case 'decimal':
+      return readBounded(flag, last ?? '0', readDecimal);
     case 'duration':
       return readBounded(flag, last ?? '0s', parseDuration);
     case 'list':
@@ -114,6 +118,8 @@ function readBool(flag: Flag, text: string): boolean {
 
 const readInt = (text: string): number => (/^-?\d{1,15}$/.test(text) ? Number(text) : NaN);
 
+const readDecimal = (text: string): number => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : NaN);
+
 const UNITS_MS: ReadonlyMap<string, number> = new Map(
   Object.entries<number>({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 }),
 );
@@ -132,7 +138,15 @@ export function parseDuration(text: string): number {
 function readBounded(flag: Flag, text: string, read: (text: string) => number): number {
   const n = read(text);
   if (Number.isNaN(n))
-    throw wrong(flag, text, flag.type === 'int' ? 'is no integer' : 'is no duration such as 30s or 5m');
+    throw wrong(
+      flag,
+      text,
+      flag.type === 'duration'
+        ? 'is no duration such as 30s or 5m'
+        : flag.type === 'int'
+          ? 'is no integer'
+          : 'is no number',
+    );
   if (flag.min !== undefined && n < read(flag.min)) throw wrong(flag, text, `is below ${flag.min}`);
   if (flag.max !== undefined && n > read(flag.max)) throw wrong(flag, text, `is above ${flag.max}`);
   return n;
