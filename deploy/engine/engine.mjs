@@ -50,6 +50,20 @@ function environment() {
   };
 }
 
+/** What an engine has mounted stays so when it ends. What cannot be removed is told of, and is no failure of the tests. */
+function remove(dir) {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((it) => it.split(' ')[1] ?? '');
+  const below = mounts.filter((it) => it.startsWith(`${dir}/`)).reverse();
+  if (below.length > 0) spawnSync('umount', ['--lazy', ...below]);
+  try {
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  } catch (err) {
+    process.stderr.write(`Cannot remove ${dir}: ${err.message}\n`);
+  }
+}
+
 /** A client that is installed is taken before the one that was unpacked. */
 const forClients = (host) => ({
   DOCKER_HOST: host,
@@ -85,7 +99,7 @@ export async function openEngine() {
     if (end === undefined) child.kill('SIGTERM');
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
     if (end === undefined) child.kill('SIGKILL');
-    rmSync(dir, { recursive: true, force: true });
+    remove(dir);
   };
   for (const until = performance.now() + READY_MS; !(await answers(own)); await sleep(100)) {
     if (end === undefined && performance.now() < until) continue;
