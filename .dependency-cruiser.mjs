@@ -67,6 +67,7 @@ export default {
     layer('storage', 'machinery'),
     layer('client', 'machinery'),
     layer('apiserver', 'machinery', 'storage', 'client'),
+    layer('certificates', 'machinery', 'client'),
     layer('controllers', 'machinery', 'client'),
     ...CONTROLLER_SERVICES.map((service) => layer(service, 'machinery', 'client', 'controllers')),
     layer('controller-manager', 'machinery', 'client', 'controllers', ...CONTROLLER_SERVICES),

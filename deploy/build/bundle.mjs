@@ -17,6 +17,7 @@ const COMMANDS = [
   'role-aggregation',
   'service-accounts',
   'resource-lifecycle',
+  'certificates',
 ];
 
 /** When code was last compiled, and this file written. */

@@ -6,6 +6,7 @@ import type { Served } from '../machinery/process/serve.js';
 import { servingFiles } from '../apiserver/process/serving-certificate.js';
 import { kubeconfigText } from '../client/kubeconfig/write.js';
 import { writeFileAtomically } from '../machinery/files/write-file.js';
+import { isIssuedByOneOf } from '../machinery/pki/leaf-check.js';
 import { traditionalPem } from '../machinery/pki/keys.js';
 import {
   vocabulary as vocabularyOf,
@@ -13,7 +14,6 @@ import {
   type VocabularyName,
 } from '../machinery/vocabulary/vocabulary.js';
 import { own, type Ownership } from '../storage/embedded/ownership.js';
-import { isIssuedByOneOf } from './credentials/check.js';
 import { ADMIN, ensureCredentials } from './credentials/credentials.js';
 import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
 import type { UpControllers } from './controllers.js';

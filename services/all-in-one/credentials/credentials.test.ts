@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
-import { isIssuedByOneOf } from './check.js';
+import { isIssuedByOneOf } from '../../machinery/pki/leaf-check.js';
 import { ensureCredentials } from './credentials.js';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,5 +1,17 @@
-import { certificateOf, endsSoon, faultOf, privateKeyOf, type LeafWanted, type Pair } from './check.js';
+import type { X509Certificate } from 'node:crypto';
+import {
+  certificateOf,
+  endsWithin,
+  faultOf,
+  privateKeyOf,
+  type LeafWanted,
+  type Pair,
+} from '../../machinery/pki/leaf-check.js';
 import { nameOf, type CredentialFile } from './files.js';
+
+/** Certificates that end sooner than this are made anew. */
+const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
+const endsSoon = (cert: X509Certificate, now: Date): boolean => endsWithin(cert, now, RENEW_BEFORE_MS);
 
 export const LEAVES = ['serving', 'admin', 'controllers'] as const;
 export type Leaf = (typeof LEAVES)[number];
@@ -59,7 +71,10 @@ function leafPlan(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now:
     admin: { cert: texts.adminCert, key: texts.adminKey },
     controllers: { cert: texts.controllersCert, key: texts.controllersKey },
   };
-  const faults = LEAVES.map((leaf) => [leaf, faultOf(pairs[leaf], wanted[leaf], authority, now)]);
+  const faults = LEAVES.map((leaf) => [
+    leaf,
+    faultOf(pairs[leaf], wanted[leaf], authority, (cert) => endsSoon(cert, now)),
+  ]);
   return Object.fromEntries(faults.filter(([, fault]) => fault !== undefined)) as Plan['leaves'];
 }
 

@@ -42,7 +42,8 @@ export interface LeafRequest {
   readonly commonName: string;
   /** Host names and addresses; may be empty for a client. */
   readonly hosts: readonly string[];
-  readonly usage: 'serverAuth' | 'clientAuth';
+  /** `peer`: servers that are each other's clients. */
+  readonly usage: 'serverAuth' | 'clientAuth' | 'peer';
 }
 
 const generate = promisify(generateKeyPair);
@@ -93,13 +94,19 @@ export function issueLeaf(r: LeafRequest, authority: Authority, now: Date): stri
     extensions: [
       extension(OID.basicConstraints, der.sequence(), 'critical'),
       extension(OID.keyUsage, der.bits(Buffer.of(USAGE.digitalSignature), 7), 'critical'),
-      extension(OID.extendedKeyUsage, der.sequence(der.objectId(OID[r.usage]))),
+      extension(OID.extendedKeyUsage, der.sequence(...LEAF_USAGES[r.usage].map((it) => der.objectId(OID[it])))),
       extension(OID.subjectKeyId, keyIdOf(r.key)),
       ...(issuerKeyId === undefined ? [] : [extension(OID.authorityKeyId, authorityKeyId(issuerKeyId))]),
       ...(r.hosts.length === 0 ? [] : [extension(OID.alternativeNames, der.sequence(...r.hosts.map(alternativeName)))]),
     ],
   });
 }
+
+const LEAF_USAGES = {
+  serverAuth: ['serverAuth'],
+  clientAuth: ['clientAuth'],
+  peer: ['serverAuth', 'clientAuth'],
+} as const satisfies Readonly<Record<LeafRequest['usage'], readonly ('serverAuth' | 'clientAuth')[]>>;
 
 export interface RequestedCertificate {
   /** As it stands in the request. */

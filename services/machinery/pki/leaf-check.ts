@@ -1,10 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 
-const DAY_MS = 24 * 3_600_000;
-/** Certificates that end sooner than this are made anew. */
-export const RENEW_BEFORE_MS = 30 * DAY_MS;
-
 export interface LeafWanted {
   /** As node:crypto tells it: one attribute a line. */
   readonly subject: string;
@@ -30,9 +26,12 @@ export const certificateOf = (pem: string): X509Certificate | undefined => tried
 export const privateKeyOf = (pem: string): KeyObject | undefined => tried(() => createPrivateKey(pem));
 
 /** Whether a certificate is not valid yet, or not valid for long. */
-export function endsSoon(cert: X509Certificate, now: Date): boolean {
-  return Date.parse(cert.validFrom) > now.getTime() || Date.parse(cert.validTo) - now.getTime() < RENEW_BEFORE_MS;
-}
+export const endsWithin = (cert: X509Certificate, now: Date, ms: number): boolean =>
+  Date.parse(cert.validFrom) > now.getTime() || Date.parse(cert.validTo) - now.getTime() < ms;
+
+/** Whether a certificate is not valid yet, or less than a third of its life is left. */
+export const isInLastThird = (cert: X509Certificate, now: Date): boolean =>
+  endsWithin(cert, now, (Date.parse(cert.validTo) - Date.parse(cert.validFrom)) / 3);
 
 function covers(cert: X509Certificate, host: string): boolean {
   if (isIP(host) !== 0) return cert.checkIP(host) !== undefined;
@@ -41,14 +40,19 @@ function covers(cert: X509Certificate, host: string): boolean {
 }
 
 /** Why a certificate has to be made anew; undefined: it serves. */
-export function faultOf(pair: Pair, wanted: LeafWanted, authority: X509Certificate, now: Date): string | undefined {
+export function faultOf(
+  pair: Pair,
+  wanted: LeafWanted,
+  authority: X509Certificate,
+  isEnding: (cert: X509Certificate) => boolean,
+): string | undefined {
   if (pair.cert === undefined || pair.key === undefined) return 'missing';
   const cert = certificateOf(pair.cert);
   const key = privateKeyOf(pair.key);
   if (cert === undefined || key === undefined) return 'unreadable';
   if (!cert.checkPrivateKey(key)) return 'certificate and key do not belong together';
   if (!cert.checkIssued(authority) || !cert.verify(authority.publicKey)) return 'made by another authority';
-  if (endsSoon(cert, now)) return 'expired, or soon to be';
+  if (isEnding(cert)) return 'expired, or soon to be';
   if (cert.subject !== wanted.subject) return 'made for another subject';
   const missing = wanted.hosts.filter((host) => !covers(cert, host));
   return missing.length === 0 ? undefined : `not valid for ${missing.join(', ')}`;
