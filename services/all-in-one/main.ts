@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   for (const warning of warnings) log.warn(warning);
   return serve(d, {
     log,
-    shutdownDelayMs: options.shutdownDelayMs,
+    closeMs: options.shutdownDelayMs + options.shutdownDrainMs,
     start: (onFatal) => start(options, { log, version: d.version, onFatal }),
   });
 }

@@ -18,7 +18,7 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   for (const warning of warnings) log.warn(warning);
   return serve(d, {
     log,
-    shutdownDelayMs: options.shutdownDelayMs,
+    closeMs: options.shutdownDelayMs + options.shutdownDrainMs,
     start: async (onFatal) => {
       const { startApiServer } = await import('./server/server.js');
       const files = await servingFiles(options);

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import http2, { type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { FileChanges } from '../../machinery/files/file-changes.js';
+import { Http1Connections } from './connections.js';
 import { sendAway } from './send-away.js';
 import { serveUpgrades, type MayUpgrade } from './upgrade.js';
 
@@ -37,8 +38,13 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number;
-  /** Takes no new connections and ends idle ones; resolves when all are gone or `graceMs` is over. */
-  close(graceMs: number): Promise<void>;
+  /** Clients of HTTP/1.1 are told to take another connection for what they ask next. New ones are still taken. */
+  leave(): void;
+  /**
+   * Takes no new connections and ends those on which nothing is asked or on its way; resolves when all are gone. When
+   * `drainMs` are over, requests are refused, and what is left is cut soon after.
+   */
+  close(drainMs: number): Promise<void>;
 }
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -52,6 +58,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const IDLE_MS = 90_000;
 /** Beyond the time-out of bodies, at which a slow client is answered; then the connection ends. */
 const LATE_MS = 2_000;
+/** How long requests are refused before connections are cut. */
+const REFUSE_MS = 500;
 
 /** HTTP/1.1 and HTTP/2 on one TLS port, by ALPN. */
 export async function listen(o: ListenerOptions, handler: Handler): Promise<Listener> {
@@ -81,9 +89,10 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   } as http2.SecureServerOptions);
   Object.assign(server, http1Bounds(o)); // as options they would be ignored: this server reads its own properties
   const open = trackConnections(server, { idleMs: o.idleMs ?? IDLE_MS, goawayChance: o.goawayChance ?? 0 });
-  server.on('request', handler as never); // the compatibility layer gives both protocols one shape
-  server.on('checkExpectation', handler as never); // refused further in, as any request is
-  serveUpgrades(server, o.mayUpgrade ?? ((): boolean => false), handler);
+  const inTime = open.http1.inTime(handler);
+  server.on('request', inTime as never); // the compatibility layer gives both protocols one shape
+  server.on('checkExpectation', inTime as never); // refused further in, as any request is
+  serveUpgrades(server, open.http1, o.mayUpgrade ?? ((): boolean => false), inTime);
   server.on('sessionError', () => undefined); // the session is gone already; its streams have told their handlers
   server.on('tlsClientError', () => undefined); // a client that does not speak TLS
   server.listen(o.port, o.address);
@@ -93,9 +102,10 @@ export async function listen(o: ListenerOptions, handler: Handler): Promise<List
   const stopReloading = changes.follow({ what: 'certificates', read, log: o.log }, o.reloadEveryMs);
   return {
     port: (server.address() as AddressInfo).port,
-    close: async (graceMs) => {
+    leave: () => open.http1.leave(),
+    close: async (drainMs) => {
       stopReloading();
-      await closeGracefully(server, open, graceMs);
+      await closeGracefully(server, open, drainMs);
     },
   };
 }
@@ -130,7 +140,9 @@ const filesOf = (o: ListenerOptions): string[] => [o.certFile, o.keyFile, ...o.c
 
 interface OpenConnections {
   readonly sockets: ReadonlySet<Socket>;
-  readonly sessions: ReadonlySet<ServerHttp2Session>;
+  readonly http1: Http1Connections;
+  /** Sends all sessions away, and those that are begun from now on. */
+  sendAllAway(): void;
 }
 
 function trackConnections(
@@ -139,6 +151,8 @@ function trackConnections(
 ): OpenConnections {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
+  const http1 = new Http1Connections(server);
+  let closing = false;
   server.on('secureConnection', (socket: Socket) => {
     if (sockets.has(socket)) return; // served again: see upgrade.ts
     sockets.add(socket);
@@ -150,9 +164,14 @@ function trackConnections(
     session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
     closeWhenIdle(session, idleMs);
     if (goawayChance > 0) session.on('stream', () => Math.random() < goawayChance && sendAway(session));
+    if (closing) sendAway(session);
     session.once('close', () => sessions.delete(session));
   });
-  return { sockets, sessions };
+  const sendAllAway = (): void => {
+    closing = true;
+    for (const session of sessions) sendAway(session);
+  };
+  return { sockets, http1, sendAllAway };
 }
 
 /** Quiet requests are no reason to close a session, and headers that never end are none to keep it. */
@@ -174,21 +193,24 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   session.once('close', () => clearTimeout(timer));
 }
 
-async function closeGracefully(server: Http2SecureServer, open: OpenConnections, graceMs: number): Promise<void> {
+async function closeGracefully(server: Http2SecureServer, open: OpenConnections, drainMs: number): Promise<void> {
   const closed = once(server, 'close');
-  server.close();
-  for (const session of open.sessions) sendAway(session);
-  const idle = setInterval(
-    () => (server as unknown as { closeIdleConnections?: () => void }).closeIdleConnections?.(),
-    50,
-  );
-  const force = setTimeout(() => {
+  NetServer.prototype.close.call(server); // its own would end idle connections at once, and what is on its way with them
+  open.http1.leave();
+  open.sendAllAway();
+  const stopLooking = open.http1.endQuiet();
+  const cut = (): void => {
     for (const socket of open.sockets) socket.destroy();
-  }, graceMs);
+  };
+  let timer = setTimeout(() => {
+    open.http1.refuseLate();
+    timer = setTimeout(cut, Math.min(drainMs, REFUSE_MS));
+  }, drainMs);
   try {
     await closed;
   } finally {
-    clearInterval(idle);
-    clearTimeout(force);
+    stopLooking();
+    clearTimeout(timer);
+    server.close(); // what it does beside the connections
   }
 }

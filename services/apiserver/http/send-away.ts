@@ -8,9 +8,11 @@ const ANSWER_MS = 1_000;
 const sent = new WeakSet<ServerHttp2Session>();
 
 /**
- * Makes a client open another connection for what it asks next. What is under way goes on to its end, and what is on its way
- * is still answered: a first GOAWAY refuses nothing, and the second one follows when the client has seen it, as its answer
- * to a ping says (RFC 9113, 6.8). A second call does nothing.
+ * Makes a client open another connection for what it asks next. What has begun goes on to its end: a first GOAWAY refuses
+ * nothing, so that nothing is called refused which was carried out, and a second one follows when the client has seen it,
+ * as its answer to a ping says (RFC 9113, 6.8). What was on its way meanwhile is not begun, and the second GOAWAY says so:
+ * clients send that again on another connection (8.7). Node knows no notice that would let it in. A second call does
+ * nothing.
  */
 export function sendAway(session: ServerHttp2Session): void {
   if (sent.has(session) || session.closed || session.destroyed) return;

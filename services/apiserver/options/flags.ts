@@ -241,6 +241,14 @@ export const API_SERVER_FLAGS = {
     default: '0s',
     help: 'how long to serve on, not ready, before stopping',
   },
+  shutdownDrainMs: {
+    flag: 'shutdown-drain-duration',
+    type: 'duration',
+    default: '10s',
+    min: '100ms',
+    max: '1h',
+    help: 'how long requests under way may take when no new connections are taken any more',
+  },
   targetRamMb: {
     flag: 'target-ram-mb',
     type: 'int',

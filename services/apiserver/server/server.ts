@@ -24,9 +24,6 @@ import { openStore } from './open-store.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { mayUpgrade } from '../pipeline/request-info.js';
 
-/** Requests that are under way when the listener closes get this long. */
-const DRAIN_MS = 10_000;
-
 export interface ApiServerDeps {
   readonly log: Log;
   /** `major.minor.patch` of the product. */
@@ -151,8 +148,9 @@ function serverOf(
     close: async () => {
       state.stopping = true;
       const left = own.endpoints.leave(); // first of all: who looks for a server finds another one
+      listener.leave();
       if (o.shutdownDelayMs > 0) await sleep(o.shutdownDelayMs);
-      const closed = listener.close(DRAIN_MS);
+      const closed = listener.close(o.shutdownDrainMs);
       streams.endAll();
       await closed;
       await own.audit?.close(); // no request comes any more: the events of all are written

@@ -45,7 +45,7 @@ export async function controllerMain(p: ControllerProcess, argv: readonly string
   const { options, warnings } = parsed;
   const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
   for (const warning of warnings) log.warn(warning);
-  return serve(d, { log, shutdownDelayMs: 0, start: (onFatal) => start(p, options, { ...d, log, onFatal }) });
+  return serve(d, { log, closeMs: 0, start: (onFatal) => start(p, options, { ...d, log, onFatal }) });
 }
 
 type Table = typeof CONTROLLER_FLAGS;

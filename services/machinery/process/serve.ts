@@ -13,14 +13,14 @@ export interface Served {
 
 export interface ServeOptions {
   readonly log: Log;
-  /** How long `close()` serves on before it begins to stop. */
-  readonly shutdownDelayMs: number;
+  /** How long `close()` may serve on, beside what it has to put in order. */
+  readonly closeMs: number;
   /** @throws {Error} Its message is one line that says why it cannot start. */
   readonly start: (onFatal: (err: Error) => void) => Promise<Served>;
 }
 
-/** Beyond the delay: requests under way, watches and the store. The process then ends regardless. */
-const CLOSE_MS = 30_000;
+/** For all else that is put in order, such as the store. The process then ends regardless. */
+const IN_ORDER_MS = 30_000;
 /** Longest that connections still open at the end may take to end by themselves. */
 const LINGER_MS = 3_000;
 
@@ -58,8 +58,8 @@ async function announce(served: Served, stop: AbortSignal): Promise<void> {
   }
 }
 
-async function closeWithin(served: Served, { log, shutdownDelayMs }: ServeOptions): Promise<number> {
-  const closeMs = shutdownDelayMs + CLOSE_MS;
+async function closeWithin(served: Served, { log, closeMs: ownMs }: ServeOptions): Promise<number> {
+  const closeMs = ownMs + IN_ORDER_MS;
   const limit = setTimeout(() => {
     log.error('Stopping takes too long', { closeMs });
     process.exit(1);
