@@ -69,6 +69,7 @@ export default {
     layer('apiserver', 'machinery', 'storage', 'client'),
     layer('certificates', 'machinery', 'client'),
     layer('controllers', 'machinery', 'client'),
+    layer('robustness', 'machinery', 'client'),
     ...CONTROLLER_SERVICES.map((service) => layer(service, 'machinery', 'client', 'controllers')),
     layer('controller-manager', 'machinery', 'client', 'controllers', ...CONTROLLER_SERVICES),
     ...rooms('apiserver', API_SERVER),
