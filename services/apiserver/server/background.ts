@@ -5,6 +5,7 @@ import { publishTrust } from '../authentication/published-trust.js';
 import { lookAfterRoles } from '../authorization/rbac/look-after.js';
 import type { Core } from './core.js';
 import { lookAfterFlowControl } from '../flowcontrol/objects/look-after.js';
+import { keepIdentity } from '../endpoints/identity-lease.js';
 import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerOptions } from '../options/flags.js';
@@ -54,6 +55,7 @@ async function lookAfter(
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
     lookAfterFlowControl(core, log, signal),
     publishTrust(o, core, log, signal),
+    core.gates.enabled('APIServerIdentity') ? keepIdentity({ ...core, log }, signal) : undefined,
   ]);
 }
 

@@ -14,6 +14,7 @@ export interface Gate {
  * lines which still name them get an answer that helps.
  */
 export const GATES = {
+  APIServerIdentity: { stage: 'alpha', since: '1.20' },
   APIListChunking: { stage: 'beta', since: '1.9' },
   EphemeralContainers: { stage: 'beta', since: '1.23' },
   LegacyServiceAccountTokenNoAutoGeneration: { stage: 'alpha', since: '1.24' },

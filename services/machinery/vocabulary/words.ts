@@ -110,6 +110,8 @@ export const WORDS = {
     serviceName: 'platform.io/service-name',
     /** Endpoints whose slices are not made from them. */
     skipMirror: 'endpointslice.platform.io/skip-mirror',
+    /** Of Leases that tell of servers; its value is the name of the server. */
+    apiServerIdentity: 'apiserver.platform.io/identity',
     apiServiceAutomanaged: 'platform-aggregator.platform.io/automanaged',
   },
   podSecurity: {
