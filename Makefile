@@ -1,11 +1,11 @@
 # The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
 .DEFAULT_GOAL := help
-.PHONY: help install build run test check e2e bench proto image clean format types lint imports generated
+.PHONY: help install build run test check e2e bench proto image compose-up compose-down clean format types lint imports generated
 
 BIN := node_modules/.bin
 
 help: ## tell what can be made
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: node_modules/.installed ## get the packages that package-lock.json names
 
@@ -38,10 +38,10 @@ lint: generated
 imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
-test: build check .cache/etcd/provided .cache/kubectl/provided .cache/engine/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+test: build check .cache/etcd/provided .cache/kubectl/provided .cache/engine/provided .cache/compose/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e
 
-e2e: build .cache/kubectl/provided .cache/engine/provided ## the end-to-end tests alone
+e2e: build .cache/kubectl/provided .cache/engine/provided .cache/compose/provided ## the end-to-end tests alone
 	@node deploy/build/test.mjs e2e
 
 bench: build ## measure against the limits of the machine
@@ -63,8 +63,18 @@ proto: build ## write proto/resource-api from the declarations of types
 	@mkdir -p $(@D)
 	@node deploy/engine/get-engine.mjs && touch $@ || test -z "$$CI"
 
+.cache/compose/provided: deploy/compose/get-compose.mjs
+	@mkdir -p $(@D)
+	@node deploy/compose/get-compose.mjs && touch $@ || test -z "$$CI"
+
 image: install ## build the container image; BASE and BUILD_BASE name other base images than those made from Debian's packages
 	@node deploy/images/make-image.mjs $(NAME)
+
+compose-up: build ## a highly available cluster in containers: deploy/compose tells what it takes (PORT, IMAGE, ...)
+	@node deploy/compose/compose.mjs up $(ARGS)
+
+compose-down: ## end it; ARGS=--data removes its data as well
+	@node deploy/compose/compose.mjs down $(ARGS)
 
 clean: ## remove what was built, not what was downloaded
 	rm -rf dist coverage services/machinery/types/generated .cache/prettier .cache/eslint .cache/check.tsbuildinfo

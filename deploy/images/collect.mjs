@@ -9,10 +9,10 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const TARGET = join(resolve(process.argv[2] ?? 'image'), 'opt/platform');
 
 const NEEDLESS = [/\.test\.js$/, /\/testing(\/|$)/, /\.map$/, /\.d\.[mc]?ts$/];
-/** Of packages: sources, and manuals; a licence stays. */
+/** Of packages: sources, and manuals, which are at the top of a package where they are no code; a licence stays. */
 const NEEDLESS_IN_PACKAGES = [
   /\.(map|md|ts|cts|mts|markdown|flow)$/,
-  /\/(docs?|tests?|examples?|\.github|benchmarks?)$/,
+  /\/node_modules\/(@[^/]+\/)?[^/@]+\/(docs?|tests?|examples?|\.github|benchmarks?)$/,
 ];
 
 const copy = (from, without) =>

@@ -4,25 +4,13 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GenericContainer, Network, Wait, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
 
-import { IMAGE_MS, makeImages, needsEngine } from '../support/engine.js';
+import { BUILD_MS, IMAGE_MS, makeImages, makePlatformImage, needsEngine, PLATFORM_IMAGE } from '../support/engine.js';
 import { PROGRAM } from '../support/program.js';
 import { removeDirectory, scratchDirectory } from '../support/scratch.js';
 
 const ROOT = dirname(dirname(PROGRAM));
-const NAME = 'platform:test';
+const NAME = PLATFORM_IMAGE;
 const READY = /ready https:/;
-/** On a machine that is busy. */
-const BUILD_MS = 600_000;
-
-function makeImage(): string {
-  const said = execFileSync(process.execPath, ['deploy/images/make-image.mjs', NAME], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: BUILD_MS,
-  });
-  return /sha256:[0-9a-f]{64}$/.exec(said.trim())?.[0] ?? assert.fail(said);
-}
 
 const docker = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8', timeout: 60_000 });
 
@@ -70,7 +58,7 @@ describe('the image', function () {
   let id: string;
   before(function () {
     needsEngine(this);
-    id = makeImage();
+    id = makePlatformImage();
   });
 
   it('is small, runs as nobody, and has no shell', () => {

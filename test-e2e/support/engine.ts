@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { Context } from 'mocha';
@@ -19,8 +20,36 @@ export function needsEngine(test: Context): void {
   test.skip();
 }
 
-/** Makes images of Debian's packages, see deploy/images; a second call finds what the first one made. */
+const made = new Set<string>();
+
+/** Makes images of Debian's packages, see deploy/images; each once in a run. */
 export function makeImages(...names: string[]): void {
+  const missing = names.filter((it) => !made.has(it));
+  if (missing.length === 0) return;
   const script = join(ROOT, 'deploy/images/debian-images.mjs');
-  execFileSync(process.execPath, [script, ...names], { stdio: ['ignore', 'ignore', 'inherit'], timeout: IMAGE_MS });
+  execFileSync(process.execPath, [script, ...missing], { stdio: ['ignore', 'ignore', 'inherit'], timeout: IMAGE_MS });
+  for (const it of missing) made.add(it);
+}
+
+/** The name of the image of the program, for tests. */
+export const PLATFORM_IMAGE = 'platform:test';
+/** On a machine that is busy. */
+export const BUILD_MS = 600_000;
+
+let id: string | undefined;
+
+/** Builds the image of the program, once in a run. @returns Its id, `sha256:...`. */
+export function makePlatformImage(): string {
+  id ??= buildPlatformImage();
+  return id;
+}
+
+function buildPlatformImage(): string {
+  const said = execFileSync(process.execPath, ['deploy/images/make-image.mjs', PLATFORM_IMAGE], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: BUILD_MS,
+  });
+  return /sha256:[0-9a-f]{64}$/.exec(said.trim())?.[0] ?? assert.fail(said);
 }
