@@ -72,6 +72,7 @@ export default {
     layer('robustness', 'machinery', 'client'),
     ...CONTROLLER_SERVICES.map((service) => layer(service, 'machinery', 'client', 'controllers')),
     layer('controller-manager', 'machinery', 'client', 'controllers', ...CONTROLLER_SERVICES),
+    layer('cli', 'machinery', 'storage', 'client'),
     ...rooms('apiserver', API_SERVER),
     {
       // Catches a plugin, an authenticator or an operation without its line in a table.

@@ -1,4 +1,4 @@
-// Runs after the compiler: joins what each command of bin/platform loads into a few files in dist/bundle. Loading hundreds of
+// Runs after the compiler: joins what each command of bin/platform and bin/platformctl loads into a few files in dist/bundle. Loading hundreds of
 // modules one by one is a third of the time that a process takes to start. What is imported when it is needed stays apart;
 // packages are loaded from node_modules. Code finds its data files and workers where the compiler and copy-data put them.
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -18,6 +18,7 @@ const COMMANDS = [
   'service-accounts',
   'resource-lifecycle',
   'certificates',
+  'cli',
 ];
 
 /** When code was last compiled, and this file written. */

@@ -4,14 +4,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The executable, in the checkout that this compiled file belongs to. */
-export const PROGRAM = findProgram();
+export const PROGRAM = findProgram('bin/platform');
+/** The tool of whoever runs it. */
+const TOOL = findProgram('bin/platformctl');
 
-function findProgram(): string {
+function findProgram(name: string): string {
   for (let dir = dirname(fileURLToPath(import.meta.url)); dir !== dirname(dir); dir = dirname(dir)) {
-    const path = join(dir, 'bin/platform');
+    const path = join(dir, name);
     if (existsSync(path)) return path;
   }
-  throw new Error('Cannot find bin/platform above this file');
+  throw new Error(`Cannot find ${name} above this file`);
 }
 
 /** How a process ended. */
@@ -20,14 +22,16 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+type OutputName = 'stdout' | 'stderr';
+
 /** A process of the program under test, killed at the latest when the test process ends. */
 export interface Program {
   readonly pid: number;
   /** All it has written so far. */
   stdout(): string;
   stderr(): string;
-  /** The first line on stdout that `pattern` matches. Rejects when the process ends, or after `timeoutMs`. */
-  line(pattern: RegExp, timeoutMs: number): Promise<RegExpExecArray>;
+  /** The first line that `pattern` matches. Rejects when the process ends, or after `timeoutMs`. @param of Default stdout. */
+  line(pattern: RegExp, timeoutMs: number, of?: OutputName): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<Exit>;
 }
@@ -38,8 +42,14 @@ process.once('exit', () => {
 });
 
 /** Starts the program with these arguments. `env` is added to the environment of the test. */
-export function startProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}): Program {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export const startProgram = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Program =>
+  start(PROGRAM, args, env);
+
+/** Starts the tool with these arguments. */
+export const startTool = (args: readonly string[]): Program => start(TOOL, args, {});
+
+function start(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Program {
+  const child = spawn(process.execPath, [path, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
   });
@@ -61,16 +71,15 @@ export function startProgram(args: readonly string[], env: NodeJS.ProcessEnv = {
     stderr: () => output.stderr,
     kill: (signal) => void child.kill(signal),
     exited,
-    line: (pattern, timeoutMs) => lineOf(child, exited, output, pattern, timeoutMs),
+    line: (pattern, timeoutMs, of = 'stdout') => lineOf(child, exited, output, { pattern, timeoutMs, of }),
   };
 }
 
 function lineOf(
   child: ChildProcess,
   exited: Promise<Exit>,
-  output: { readonly stdout: string; readonly stderr: string },
-  pattern: RegExp,
-  timeoutMs: number,
+  output: Readonly<Record<OutputName, string>>,
+  { pattern, timeoutMs, of }: { readonly pattern: RegExp; readonly timeoutMs: number; readonly of: OutputName },
 ): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => {
@@ -79,14 +88,14 @@ function lineOf(
     };
     const limit = setTimeout(() => fail(`not within ${timeoutMs} ms`), timeoutMs);
     const look = (): void => {
-      const lines = output.stdout.split('\n').slice(0, -1); // the last one is not complete
+      const lines = output[of].split('\n').slice(0, -1); // the last one is not complete
       const found = lines.map((line) => pattern.exec(line)).find((match) => match !== null);
       if (found === undefined) return;
       clearTimeout(limit);
-      child.stdout?.off('data', look);
+      child[of]?.off('data', look);
       resolve(found);
     };
-    child.stdout?.on('data', look);
+    child[of]?.on('data', look);
     exited.then(({ code, signal }) => fail(`the process ended with ${signal ?? String(code)}`), reject);
     look();
   });
@@ -97,7 +106,13 @@ export async function runProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
-  const program = startProgram(args, env);
+  return ended(startProgram(args, env));
+}
+
+/** Runs the tool to its end. */
+export const runTool = (args: readonly string[]): ReturnType<typeof ended> => ended(startTool(args));
+
+async function ended(program: Program): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
   const exit = await program.exited;
   return { ...exit, stdout: program.stdout(), stderr: program.stderr() };
 }

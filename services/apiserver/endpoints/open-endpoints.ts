@@ -1,4 +1,5 @@
 import { FlagError } from '../../machinery/flags/flags.js';
+import { LIVING_SERVERS } from '../../storage/layout.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import type { Feed } from '../cache/feed.js';
 import type { Log } from '../../machinery/log/log.js';
@@ -26,7 +27,7 @@ export function checkAdvertised({ advertiseAddress }: Pick<ApiServerOptions, 'ad
 
 /** @param port Where this server listens. */
 export function platformEndpoints(o: ApiServerOptions, d: EndpointsDeps, port: number): PlatformEndpoints {
-  const membersPrefix = d.keys.internal('apiservers/');
+  const membersPrefix = `${d.keys.prefix}${LIVING_SERVERS}`;
   const endpoints = new PlatformEndpoints({
     self: { address: advertisedAddress(o), port },
     members: new Members(d.store, membersPrefix),

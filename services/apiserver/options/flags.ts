@@ -1,6 +1,7 @@
 import { gatesHelp } from '../../machinery/features/feature-gates.js';
 import { PREVIOUS_RELEASE } from '../../machinery/types/release.js';
 import type { FlagTable, OptionsOf } from '../../machinery/flags/flags.js';
+import { STORE_FLAGS } from '../../storage/options.js';
 import { ADMISSION_FLAGS } from './admission.js';
 import { AUDIT_FLAGS } from './audit.js';
 import { AUTHENTICATION_FLAGS } from './authentication.js';
@@ -17,30 +18,7 @@ export const API_SERVER_FLAGS = {
     choices: ['platform', 'kubernetes'],
     help: "words of groups, labels and media types; fixed at a store's first start",
   },
-  store: {
-    flag: 'store',
-    type: 'string',
-    default: '',
-    choices: ['', 'embedded', 'etcd'],
-    help: 'where objects are kept; etcd when --etcd-servers is given, else embedded',
-  },
-  dataDir: {
-    flag: 'data-dir',
-    type: 'string',
-    metavar: 'DIR',
-    default: '.platform',
-    help: 'directory of the embedded store',
-  },
-  etcdServers: { flag: 'etcd-servers', type: 'list', metavar: 'URL,...', help: 'etcd endpoints' },
-  etcdCaFile: { flag: 'etcd-cafile', type: 'string', metavar: 'FILE', help: "authority of etcd's certificates" },
-  etcdCertFile: { flag: 'etcd-certfile', type: 'string', metavar: 'FILE', help: 'client certificate for etcd' },
-  etcdKeyFile: {
-    flag: 'etcd-keyfile',
-    type: 'string',
-    metavar: 'FILE',
-    help: 'key of the client certificate for etcd',
-  },
-  etcdPrefix: { flag: 'etcd-prefix', type: 'string', default: '/registry', help: 'prefix of all keys in the store' },
+  ...STORE_FLAGS,
   etcdCompactionIntervalMs: {
     flag: 'etcd-compaction-interval',
     type: 'duration',

@@ -11,7 +11,7 @@ import type { Writer } from './writer.js';
 /**
  * A store speaks the words it was first started with: names and labels in it would not fit the others.
  *
- * @throws {Error} When the store speaks another vocabulary.
+ * @throws {Error} When the store speaks another vocabulary, or is half restored.
  */
 export async function settleVocabulary(
   store: KeyValueStore,
@@ -19,15 +19,19 @@ export async function settleVocabulary(
   { name }: Vocabulary,
   signal: AbortSignal,
 ): Promise<void> {
-  const key = keys.internal('vocabulary');
+  const key = keys.record('vocabulary');
+  const restore = keys.record('restore');
   const wrote = await store.transact(
     {
-      conditions: [{ key, modRevision: NO_REVISION }],
+      conditions: [key, restore].map((it) => ({ key: it, modRevision: NO_REVISION })),
       operations: [{ type: 'put', key, value: Buffer.from(name) }],
-      otherwiseGet: [key],
+      otherwiseGet: [key, restore],
     },
     signal,
   );
+  if (!wrote.succeeded && wrote.found[1] !== undefined) {
+    throw new Error('The store is half restored: run the restore again, which goes on where it ended');
+  }
   const stored = wrote.succeeded ? name : wrote.found[0]?.value.toString();
   if (stored === name) return;
   throw new Error(`The store was first started with --vocabulary=${stored ?? ''} and cannot be used with ${name}`);

@@ -27,7 +27,7 @@ export async function runInBackground(o: ApiServerOptions, d: BackgroundDeps, si
   const { etcdCompactionIntervalMs: intervalMs } = o;
   const loops = [core.feed.run(signal), lookAfter(o, d, signal)];
   if (intervalMs > 0) {
-    loops.push(runCompactor({ store, key: core.keys.internal('compaction'), intervalMs, log }, signal));
+    loops.push(runCompactor({ store, key: core.keys.record('compaction'), intervalMs, log }, signal));
   }
   try {
     await Promise.all(loops);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { etcdAddress, storeKind, type StoreKind } from '../../storage/options.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerOptions } from '../options/flags.js';
@@ -10,13 +11,6 @@ export interface OpenStoreDeps {
   readonly observe: (operation: string, seconds: number) => void;
 }
 
-export type StoreKind = 'embedded' | 'etcd';
-
-export const storeKind = (o: ApiServerOptions): StoreKind =>
-  o.store === 'etcd' || (o.store === '' && o.etcdServers.length > 0) ? 'etcd' : 'embedded';
-
-const DEFAULT_ETCD = 'http://127.0.0.1:2379';
-
 type Open = (o: ApiServerOptions, d: OpenStoreDeps) => Promise<KeyValueStore>;
 
 /** Each store's code is loaded only where it is used: it is a good part of the time to start. */
@@ -27,14 +21,7 @@ const STORES: Readonly<Record<StoreKind, Open>> = {
   },
   etcd: async (o, { log, observe }) => {
     const { openEtcdStore } = await import('../../storage/etcd/store.js');
-    return openEtcdStore({
-      endpoints: o.etcdServers.length > 0 ? [...o.etcdServers] : [DEFAULT_ETCD],
-      ...(o.etcdCaFile === '' ? {} : { caFile: o.etcdCaFile }),
-      ...(o.etcdCertFile === '' ? {} : { certFile: o.etcdCertFile }),
-      ...(o.etcdKeyFile === '' ? {} : { keyFile: o.etcdKeyFile }),
-      log,
-      observe,
-    });
+    return openEtcdStore({ ...etcdAddress(o), log, observe });
   },
 };
 

@@ -43,6 +43,12 @@ export interface EmbeddedStoreOptions {
   readonly observe?: (operation: EmbeddedOperation, seconds: number) => void;
 }
 
+/** What this store can do beside others. */
+export interface EmbeddedKeyValueStore extends KeyValueStore {
+  /** The next write is at a revision above `at`: those between are never written. */
+  skipTo(at: Revision): void;
+}
+
 const READ_MS_PER_TURN = 4;
 
 /** As etcd: the revision of a store in which nothing was written. */
@@ -53,7 +59,7 @@ const FIRST_REVISION = revision(1);
  * acknowledged when it is on the disk and every watch has been told of it.
  * @throws {StoreError} unavailable: another process has it open. corrupt, noSpace
  */
-export async function openEmbeddedStore(o: EmbeddedStoreOptions): Promise<KeyValueStore> {
+export async function openEmbeddedStore(o: EmbeddedStoreOptions): Promise<EmbeddedKeyValueStore> {
   const began = performance.now();
   makeDirectory(o.directory);
   const ownership = own(o.directory);
@@ -77,7 +83,7 @@ function makeDirectory(directory: string): void {
   }
 }
 
-class EmbeddedStore implements KeyValueStore {
+class EmbeddedStore implements EmbeddedKeyValueStore {
   readonly #o: EmbeddedStoreOptions;
   readonly #env: Environment;
   readonly #ownership: Ownership;
@@ -175,6 +181,11 @@ class EmbeddedStore implements KeyValueStore {
       this.#commit.assertRoom();
       return this.#transactor.decide(t);
     });
+  }
+
+  skipTo(at: Revision): void {
+    if (this.#over !== undefined) throw this.#over;
+    this.#transactor.skipTo(at);
   }
 
   watch(o: WatchOptions, handler: WatchHandler): StoreWatch {

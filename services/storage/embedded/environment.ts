@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { open, type RootDatabase, type Transaction } from 'lmdb';
@@ -31,6 +31,59 @@ export const ENVIRONMENT_OPTIONS = {
 /** How lmdb ends a commit that did not fit: no space on the device, map full, quota, file too large. */
 const NO_SPACE = /no space|MDB_MAP_FULL|disk quota|file too large/i;
 
+/** What was committed at one moment; reads never see half a commit. */
+export class Table {
+  protected readonly db: RootDatabase<Buffer, Buffer>;
+  protected snapshot: Transaction;
+
+  protected constructor(db: RootDatabase<Buffer, Buffer>) {
+    this.db = db;
+    this.snapshot = db.useReadTransaction();
+  }
+
+  /**
+   * Opens the table of a store for reading alone, beside the process that owns it: lmdb keeps the moment of opening for as
+   * long as this is open, and the file grows by what is written meanwhile.
+   * @throws {StoreError} corrupt, unavailable: there is none
+   */
+  static openForReading(directory: string): Table {
+    if (!existsSync(join(directory, DATA))) throw new StoreError('unavailable', `There is no store in ${directory}`);
+    try {
+      const db = open<Buffer, Buffer>({ path: join(directory, DATA), ...ENVIRONMENT_OPTIONS, readOnly: true });
+      if (checkFormat(db) === undefined) throw new StoreError('unavailable', `There is no store in ${directory}`);
+      return new Table(db);
+    } catch (err) {
+      throw translate(err, `Cannot open the store in ${directory}`);
+    }
+  }
+
+  /** The value is the caller's own copy. */
+  get(key: Buffer): Buffer | undefined {
+    return this.db.get(key, { transaction: this.snapshot });
+  }
+
+  /** In key order; the cursor is closed when the loop ends, however it ends. */
+  entries(
+    span: Span,
+    o: { readonly limit?: number; readonly reverse?: boolean } = {},
+  ): Iterable<{ key: Buffer; value: Buffer }> {
+    return this.db.getRange({ ...directed(span, o.reverse), ...o, transaction: this.snapshot });
+  }
+
+  keys(span: Span, o: { readonly limit?: number; readonly reverse?: boolean } = {}): Iterable<Buffer> {
+    return this.db.getKeys({ ...directed(span, o.reverse), ...o, transaction: this.snapshot });
+  }
+
+  count(span: Span): number {
+    return this.db.getKeysCount({ ...span, transaction: this.snapshot });
+  }
+
+  async close(): Promise<void> {
+    this.snapshot.done();
+    await this.db.close();
+  }
+}
+
 /**
  * The table on disk: the one file that knows lmdb.
  *
@@ -45,17 +98,14 @@ const NO_SPACE = /no space|MDB_MAP_FULL|disk quota|file too large/i;
  * lock file could not see (another pid namespace) cannot mix its writes into ours: the one that came first is
  * refused, by lmdb's own lock in shared memory.
  */
-export class Environment {
-  readonly #db: RootDatabase<Buffer, Buffer>;
+export class Environment extends Table {
   readonly #owner: number;
   readonly #directory: string;
-  #snapshot: Transaction;
 
   private constructor(db: RootDatabase<Buffer, Buffer>, owner: number, directory: string) {
-    this.#db = db;
+    super(db);
     this.#directory = directory;
     this.#owner = owner;
-    this.#snapshot = db.useReadTransaction();
   }
 
   /** `directory` exists. @throws {StoreError} corrupt, noSpace, unavailable */
@@ -70,27 +120,6 @@ export class Environment {
     }
   }
 
-  /** The value is the caller's own copy. */
-  get(key: Buffer): Buffer | undefined {
-    return this.#db.get(key, { transaction: this.#snapshot });
-  }
-
-  /** In key order; the cursor is closed when the loop ends, however it ends. */
-  entries(
-    span: Span,
-    o: { readonly limit?: number; readonly reverse?: boolean } = {},
-  ): Iterable<{ key: Buffer; value: Buffer }> {
-    return this.#db.getRange({ ...directed(span, o.reverse), ...o, transaction: this.#snapshot });
-  }
-
-  keys(span: Span, o: { readonly limit?: number; readonly reverse?: boolean } = {}): Iterable<Buffer> {
-    return this.#db.getKeys({ ...directed(span, o.reverse), ...o, transaction: this.#snapshot });
-  }
-
-  count(span: Span): number {
-    return this.#db.getKeysCount({ ...span, transaction: this.#snapshot });
-  }
-
   /**
    * Writes all or nothing; resolves when it is on the disk. Reads see it after `renew()`. One at a time.
    * @throws {StoreError} noSpace: nothing was written; unavailable: no write is possible after that
@@ -98,10 +127,10 @@ export class Environment {
   async commit(writes: readonly Write[]): Promise<void> {
     let mine: boolean;
     try {
-      mine = await this.#db.ifVersion(OWNER, this.#owner, () => {
+      mine = await this.db.ifVersion(OWNER, this.#owner, () => {
         for (const { key, value } of writes) {
-          if (value === undefined) void this.#db.remove(key);
-          else void this.#db.put(key, value);
+          if (value === undefined) void this.db.remove(key);
+          else void this.db.put(key, value);
         }
       });
     } catch (err) {
@@ -112,14 +141,9 @@ export class Environment {
 
   /** Lets reads see the last commit. */
   renew(): void {
-    this.#snapshot.done();
-    this.#db.resetReadTxn();
-    this.#snapshot = this.#db.useReadTransaction();
-  }
-
-  async close(): Promise<void> {
-    this.#snapshot.done();
-    await this.#db.close();
+    this.snapshot.done();
+    this.db.resetReadTxn();
+    this.snapshot = this.db.useReadTransaction();
   }
 }
 
@@ -127,14 +151,19 @@ export class Environment {
 const directed = (span: Span, reverse = false): Span =>
   reverse ? { start: span.end, end: span.start } : { start: span.start, end: span.end };
 
+/** The format of what is stored; undefined where nothing is. @throws {StoreError} corrupt */
+function checkFormat(db: RootDatabase<Buffer, Buffer>): string | undefined {
+  const format = db.getBinary(FORMAT)?.toString();
+  if (format !== undefined && format !== FORMAT_VERSION) {
+    throw new StoreError('corrupt', `Cannot read a store of format ${format}: this release knows ${FORMAT_VERSION}`);
+  }
+  return format;
+}
+
 /** Checks the format, raises the owner's number and returns it. Stored as lmdb compares versions: a double. */
 function takeOwnership(db: RootDatabase<Buffer, Buffer>): number {
   return db.transactionSync(() => {
-    const format = db.getBinary(FORMAT)?.toString();
-    if (format !== undefined && format !== FORMAT_VERSION) {
-      throw new StoreError('corrupt', `Cannot read a store of format ${format}: this release knows ${FORMAT_VERSION}`);
-    }
-    if (format === undefined) db.putSync(FORMAT, Buffer.from(FORMAT_VERSION));
+    if (checkFormat(db) === undefined) db.putSync(FORMAT, Buffer.from(FORMAT_VERSION));
     const owner = (db.getBinary(OWNER)?.readDoubleLE(0) ?? 0) + 1;
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(owner);

@@ -1,5 +1,5 @@
 import { StoreError, type KeyValue, type RangeOptions, type Revision } from '../store.js';
-import type { Environment } from './environment.js';
+import type { Table } from './environment.js';
 import {
   currentKey,
   currentSpan,
@@ -36,9 +36,9 @@ const STEPS_BEFORE_SEEK = 8;
 
 /** Reads of what was committed and released. Pure over the snapshot: asks nothing about revisions being readable. */
 export class Reader {
-  readonly #env: Environment;
+  readonly #env: Table;
 
-  constructor(env: Environment) {
+  constructor(env: Table) {
     this.#env = env;
   }
 

@@ -88,6 +88,11 @@ export class Transactor {
     return this.#head;
   }
 
+  /** The next write is at a revision above `at`. */
+  skipTo(at: Revision): void {
+    if (at > this.#head) this.#head = at;
+  }
+
   /** The keys that a lease holds. @param stored Those that it holds on the disk. */
   heldBy(lease: LeaseNumber, stored: Iterable<string>): string[] {
     const keys = new Set<string>();

@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** An etcd of somebody else, e.g. `http://127.0.0.1:2379`; without it an etcd of its own is started. */
   readonly etcdUrl?: string;
   readonly flags?: readonly string[];
+  /** What its embedded store finds; removed with the server. */
+  readonly directory?: string;
   /** Pods need service accounts, as they do by default. */
   readonly accounts?: true;
   /** Controllers that run in the process. @default none */
@@ -43,7 +45,7 @@ export class TestServer {
   }
 
   static async start(o: ServerOptions): Promise<TestServer> {
-    const directory = scratchDirectory();
+    const directory = o.directory ?? scratchDirectory();
     writeFileSync(join(directory, 'tokens.csv'), `${TOKEN},tester,1,"system:masters"\n`);
     const etcd = o.store === 'etcd' && o.etcdUrl === undefined ? await startEtcd() : undefined;
     const [port = 0] = await freePorts(1);

@@ -1,0 +1,5 @@
+import { BACKUP_COMMANDS } from './backup/commands.js';
+import type { Command } from './command.js';
+import { RESTORE } from './restore/command.js';
+
+export const COMMANDS: readonly Command[] = [...BACKUP_COMMANDS, RESTORE];
