@@ -1,6 +1,6 @@
 # The targets carry their help; `make` alone prints it. Node and make are all that has to be there.
 .DEFAULT_GOAL := help
-.PHONY: help install build run test check e2e bench proto image compose-up compose-down clean format types lint imports generated
+.PHONY: help install build run test check e2e bench proto image robustness compose-up compose-down clean format types lint imports generated
 
 BIN := node_modules/.bin
 
@@ -46,6 +46,9 @@ e2e: build .cache/kubectl/provided .cache/engine/provided .cache/compose/provide
 
 bench: build ## measure against the limits of the machine
 	@node dist/test-e2e/bench/main.js $(ARGS)
+
+robustness: build .cache/etcd/provided ## break servers while clients work, and check what they saw (ARGS='--operations=20000 --faults=all ...')
+	@bin/platform-robustness $(ARGS)
 
 proto: build ## write proto/resource-api from the declarations of types
 	@node deploy/build/make-proto.mjs

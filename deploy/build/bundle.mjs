@@ -19,6 +19,7 @@ const COMMANDS = [
   'resource-lifecycle',
   'certificates',
   'cli',
+  'robustness',
 ];
 
 /** When code was last compiled, and this file written. */

@@ -10,6 +10,7 @@ import {
   type WatchEvent,
 } from './history.js';
 import type {
+  Body,
   CutLine,
   EventLine,
   FaultLine,
@@ -33,6 +34,8 @@ export class HistoryBuilder {
   readonly #operations: Operation[] = [];
   readonly #items = new Map<string, Item>();
   readonly #states = new Map<Item, Map<number, State>>();
+  /** What watchers by label were told to be gone. */
+  readonly #bodies = new Map<Item, Map<string, Body>>();
   readonly #sessions: Session[] = [];
   readonly #sessionOf = new Map<number, Session>();
   readonly #sessionOfWatcher = new Map<number, Session>();
@@ -123,8 +126,18 @@ export class HistoryBuilder {
     session.events.push(event);
     if (type === 'B') return;
     const isGone = type === 'D';
-    if (isGone && session.selector !== '') return; // it may be there still, and no longer match
-    this.#state(this.#item(session.ns, event.name), seen, at, isGone);
+    const item = this.#item(session.ns, event.name);
+    if (isGone && session.selector !== '') this.#mayBeGone(item, seen);
+    else this.#state(item, seen, at, isGone);
+  }
+
+  /** It may be there still, and no longer match. Others who saw its end may rely on the body that is told here. */
+  #mayBeGone(item: Item, [, rv, digest, body]: Seen): void {
+    if (body === undefined) return;
+    const known = this.#states.get(item)?.get(rv);
+    if (known === undefined)
+      this.#bodies.set(item, (this.#bodies.get(item) ?? new Map<string, Body>()).set(`${rv} ${digest}`, body)); // prettier-ignore
+    else if (known.digest === digest) known.body ??= body;
   }
 
   #item(ns: string, name: string): Item {
@@ -141,7 +154,8 @@ export class HistoryBuilder {
     const states = this.#states.get(item) ?? new Map<number, State>();
     const known = states.get(rv);
     if (known === undefined) {
-      const state: State = { item, rv, digest: this.#word(digest), body, gone, knownAt: at, by: undefined };
+      const told = body ?? this.#bodies.get(item)?.get(`${rv} ${digest}`);
+      const state: State = { item, rv, digest: this.#word(digest), body: told, gone, knownAt: at, by: undefined };
       states.set(rv, state);
       return state;
     }
