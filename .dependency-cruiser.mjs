@@ -28,6 +28,7 @@ const API_SERVER = [
   'openapi',
   'discovery',
   'endpoints',
+  'extensions',
   'flowcontrol',
   'subresources',
   'server',

@@ -29,6 +29,8 @@ export interface StoredForm {
   readonly prefix: Buffer;
   /** Brings bytes that start otherwise into our form; undefined when they are no object of this resource. */
   readonly adopt: (key: string, stored: Buffer) => Buffer | undefined;
+  /** Brings bytes that do start with it up to date, where their type may have changed since; equal ones if it has not. */
+  readonly reread?: (key: string, stored: Buffer) => Buffer;
 }
 
 /** What the store says of a value beside it. */
@@ -298,8 +300,9 @@ export class ResourceCache {
       return new UnreadableObject(key, namespace, name, revision, as.unreadable, this.layout);
     }
     if (hasStoragePrefix(value, this.#form.prefix)) {
-      const layout = as.stale === true ? this.#foreign : this.layout;
-      return CachedObject.fromStored(key, namespace, name, revision, value, layout);
+      const present = this.#form.reread?.(key, value) ?? value;
+      const layout = as.stale === true || !present.equals(value) ? this.#foreign : this.layout;
+      return CachedObject.fromStored(key, namespace, name, revision, present, layout);
     }
     const adopted = this.#form.adopt(key, value);
     if (adopted === undefined) return undefined;

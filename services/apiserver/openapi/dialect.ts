@@ -1,3 +1,5 @@
+import { customSchema2, customSchema3, type CustomWords, type Identity } from './custom-schemas.js';
+
 /** A schema or a part of a document; both are JSON objects. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -37,6 +39,8 @@ export interface Dialect {
   withSiblings(schema: Schema, members: Schema): Schema;
   parameter(p: Parameter): Schema;
   operation(o: Operation): Schema;
+  /** The schema of a custom kind. */
+  custom(schema: Schema, words: CustomWords, identity: Identity): Schema;
 }
 
 const empty = (members: Schema): boolean => Object.keys(members).length === 0;
@@ -48,6 +52,7 @@ export const DIALECT_2: Dialect = {
   intOrString: { type: 'string', format: 'int-or-string' },
   quantity: { type: 'string' },
   withDefault: (schema) => schema,
+  custom: customSchema2,
   withSiblings: (schema, members) => ({ ...schema, ...members }),
   parameter: (p) => ({
     uniqueItems: true,
@@ -83,6 +88,7 @@ export const DIALECT_3: Dialect = {
   modelsAt: '#/components/schemas/',
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
   quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  custom: customSchema3,
   withDefault: (schema, value) => (value === undefined ? schema : DIALECT_3.withSiblings(schema, { default: value })),
   withSiblings: (schema, members) => {
     if (empty(members)) return schema;

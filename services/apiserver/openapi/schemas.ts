@@ -1,5 +1,10 @@
-import type { FieldDeclaration, TypeDeclaration, UnionDeclaration } from '../../machinery/types/declarations.js';
-import type { Field, TypeGraph } from '../../machinery/types/graph.js';
+import type {
+  CustomDeclaration,
+  FieldDeclaration,
+  TypeDeclaration,
+  UnionDeclaration,
+} from '../../machinery/types/declarations.js';
+import type { Field, Type, TypeGraph } from '../../machinery/types/graph.js';
 import type { Descriptions } from '../../machinery/types/descriptions.js';
 import { isReached } from '../../machinery/types/release.js';
 import type { GroupVersion } from '../../machinery/meta/gvk.js';
@@ -102,6 +107,7 @@ export class Schemas {
     if (type.scalar !== undefined) return this.#scalar(key, type.scalar);
     if (type.form === 'choice') return {}; // one of several forms
     const { declaration } = type;
+    if (declaration.custom !== undefined) return this.#custom(type, declaration.custom);
     const fields = type.fields.filter((field) => !isReached(field.declaration.removedIn));
     const required = fields.filter((field) => field.declaration.required === true).map(({ name }) => name);
     const properties = fields.map((field): [string, Schema] => [field.name, this.#property(field, key)]);
@@ -113,6 +119,22 @@ export class Schemas {
       ...(declaration.union === undefined ? {} : this.#extend('unions', declaration.union.map(unionOf))),
       ...this.#kinds(key, declaration),
     };
+  }
+
+  #custom(type: Type, { json }: CustomDeclaration): Schema {
+    const { dialect, vocabulary } = this.#d;
+    const { openApiExtension: word } = vocabulary;
+    const words = {
+      preserve: word('preserve-unknown-fields'),
+      embedded: word('embedded-resource'),
+      intOrString: word('int-or-string'),
+    };
+    const member = (name: string): Schema => {
+      const field = type.field(name);
+      return field === undefined ? {} : this.#property(field, type.key);
+    };
+    const identity = { apiVersion: member('apiVersion'), kind: member('kind'), metadata: member('metadata') };
+    return { ...dialect.custom(json(), words, identity), ...this.#kinds(type.key, type.declaration) };
   }
 
   #kinds(key: string, { kind }: TypeDeclaration): Schema {

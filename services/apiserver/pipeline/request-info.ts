@@ -295,9 +295,10 @@ const NOT_ALLOWED = 'the server does not allow this method on the requested reso
 /** Warns the client of a deprecated version, whatever becomes of its request (spec 1, 9.2). */
 export const warnOfDeprecation: Stage = (ctx, next) => {
   const { info } = ctx.state;
-  if (info.kind === 'resource' && info.declaration?.deprecated !== undefined) {
-    addWarnings(ctx, [deprecationWarning(info.declaration)]);
-  }
+  if (info.kind === 'path' || info.declaration === undefined) return next();
+  const { deprecated, warning } = info.declaration;
+  if (deprecated !== undefined) addWarnings(ctx, [deprecationWarning(info.declaration)]);
+  if (warning !== undefined) addWarnings(ctx, [warning]);
   return next();
 };
 

@@ -42,14 +42,14 @@ export function nextDeletionStep(
   asked: { readonly nowMs: number; readonly version: string },
 ): DeletionStep {
   const { nowMs, version } = asked;
+  const marked = object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
   const finalizers = finalizersFor(
-    object.metadata.finalizers ?? [],
+    marked ? (object.metadata.finalizers ?? []) : withOwn(object.metadata.finalizers ?? [], strategy),
     options,
     strategy.orphansIn?.includes(version) === true,
   );
   const grace = strategy.gracePeriod?.(object, options) ?? 0;
   const held = finalizers.length > 0 || (strategy.holdsDeletion?.(object) ?? false);
-  const marked = object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
   const graceNow = object.metadata.deletionGracePeriodSeconds ?? 0;
   if (!held && grace === 0) return { do: 'remove' };
   const shorter = grace < graceNow;
@@ -68,6 +68,10 @@ export function nextDeletionStep(
   if (!marked && (next.metadata.generation ?? 0) > 0) next.metadata.generation = (next.metadata.generation ?? 0) + 1;
   return { do: 'mark', object: next };
 }
+
+const withOwn = (finalizers: readonly string[], { deletionFinalizers = [] }: Strategy): readonly string[] => [
+  ...new Set([...finalizers, ...deletionFinalizers]),
+];
 
 /** Whether a write has just taken away the last thing that held a marked object. */
 export function deletionIsDue(strategy: Strategy, object: ApiObject): boolean {

@@ -3,7 +3,7 @@ import { qualified } from '../../machinery/meta/status.js';
 import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
 import type { Catalog, ResourceDeclaration, TypeDeclaration } from '../../machinery/types/declarations.js';
 import type { ResourceCache } from '../cache/resource-cache.js';
-import type { StoredResource, ResourceTable } from './resources.js';
+import type { Handling, StoredResource, ResourceTable } from './resources.js';
 import { serve } from './runtime-config.js';
 import type { ServedApi } from './served.js';
 import { genericStrategy } from './strategy.js';
@@ -19,8 +19,12 @@ export interface CatalogVersion {
 export interface Addition {
   /** The types of its objects that are not built in; no other addition has their keys. */
   readonly types: ReadonlyMap<string, TypeDeclaration>;
-  /** Of one name, in one group, stored in one version that is among them. All of them are served. */
+  /** Of one name, in one group, stored in one version that is among them. Served where `servedByDefault` says so. */
   readonly resources: readonly [ResourceDeclaration, ...ResourceDeclaration[]];
+  /** @default rules of metadata alone */
+  readonly strategyFor?: Handling['strategyFor'];
+  /** @default as it is stored */
+  readonly reading?: Handling['reading'];
 }
 
 export interface ResourceName {
@@ -50,7 +54,7 @@ export interface LiveCatalogOptions {
 }
 
 interface Added {
-  readonly addition: { readonly types: Addition['types']; readonly resources: readonly ResourceDeclaration[] };
+  readonly addition: Pick<Addition, 'types'> & { readonly resources: readonly ResourceDeclaration[] };
   readonly stored: StoredResource;
 }
 
@@ -97,10 +101,10 @@ export class LiveCatalog {
       resources.remove(stored);
       feed.unregister(stored.cache);
     }
-    for (const { types, resources: declared } of add) {
+    for (const coming of add) {
       // Copies: a resource that comes again is another one, also when it is declared by the same words.
-      const addition = { types, resources: declared.map((declaration) => ({ ...declaration })) };
-      const stored = resources.add(addition.resources, this.#handling(types));
+      const addition = { types: coming.types, resources: coming.resources.map((declaration) => ({ ...declaration })) };
+      const stored = resources.add(addition.resources, this.#handling(coming));
       feed.register(stored.cache);
       next.set(idOf(stored.hub), { addition, stored });
     }
@@ -117,18 +121,19 @@ export class LiveCatalog {
     const { api, catalog } = this.#current;
     return {
       catalog: { types: catalog.types.with(types, removed), resources: [...builtIn.resources, ...own] },
-      api: serve([...served, ...own], api.generation + 1, api),
+      api: serve([...served, ...own.filter((r) => r.servedByDefault)], api.generation + 1, api),
     };
   }
 
   /** A type that came is seen by its own resource alone, so that nothing keeps it when that goes. */
-  #handling(types: Addition['types']): Parameters<ResourceTable['add']>[1] {
+  #handling({ types, strategyFor = genericStrategy, reading }: Addition): Handling {
     const { builtIn, defaulter } = this.#o;
     return {
+      reading,
       types: builtIn.types.with(types, []),
       defaulter,
       convert: (object, _, to) => ({ ...object, apiVersion: apiVersionOf(to) }),
-      strategyFor: genericStrategy,
+      strategyFor,
     };
   }
 
@@ -147,8 +152,8 @@ export class LiveCatalog {
       [resources.some((r) => r.storage.version !== first.storage.version), 'its versions are not stored as one'],
       [resources.every((r) => r.version !== first.storage.version), 'the version that is stored is not among it'],
       [
-        resources.some((r) => r.subresources.some((s) => s.name !== 'status')),
-        'of sub-resources there is status alone',
+        resources.some((r) => r.subresources.some((s) => !SUBRESOURCES.has(s.name))),
+        'of sub-resources there are status and scale alone',
       ],
       [resources.some((r) => !types.has(r.type) && builtIn.get(r.type) === undefined), 'its type is not declared'],
       [keys.some((key) => builtIn.get(key) !== undefined), 'one of its types is built in'],
@@ -158,6 +163,8 @@ export class LiveCatalog {
     if (why !== undefined) throw new Error(`Cannot add ${qualified(first)}: ${why}`);
   }
 }
+
+const SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'scale']);
 
 const idOf = ({ group, resource }: ResourceName): string => `${group}/${resource}`;
 

@@ -12,7 +12,7 @@ const TAKE = {
     metadata: metadataOf(next, old, statusLeaves),
   }),
   finalize: (next, old) => ({ ...withSpecMember(old, 'finalizers', next), metadata: next.metadata }),
-  scale: (next, old) => withSpecMember(old, 'replicas', next),
+  scale: (next, old, { replicas }) => withValue(old, replicas, valueAt(next, replicas)),
   ephemeralcontainers: (next, old) => withSpecMember(old, 'ephemeralContainers', next),
   approval: withApproval,
   binding: (next) => next,
@@ -55,9 +55,14 @@ const LIES_IN = {
 } as const satisfies Readonly<Record<Exclude<Part, ''>, { member: string; withMetadata: boolean }>>;
 
 /** A partial object without what a write of one part does not reach. */
-export function withinPart(part: Exclude<Part, ''>, object: JsonObject, { statusLeaves }: Strategy): JsonObject {
+export function withinPart(
+  part: Exclude<Part, ''>,
+  object: JsonObject,
+  { statusLeaves, replicas }: Strategy,
+): JsonObject {
   const { apiVersion, kind, metadata } = object;
-  const { member, withMetadata } = LIES_IN[part];
+  const { withMetadata } = LIES_IN[part];
+  const member = part === 'scale' ? (replicas[0] ?? '') : LIES_IN[part].member;
   const { name, namespace, ...more } = metadata as Members;
   const place = { name, namespace };
   const leaves = part === 'status' ? statusLeaves : [];
@@ -95,6 +100,13 @@ function withMember(old: ApiObject, member: string, value: unknown): ApiObject {
   const next: ApiObject = { ...old, metadata: { ...old.metadata } };
   if (value === undefined) Reflect.deleteProperty(next, member);
   else next[member] = value;
+  return next;
+}
+
+/** The old object with another value at a path; objects on the way that are not there are made. */
+export function withValue(old: ApiObject, path: readonly string[], value: unknown): ApiObject {
+  const next: ApiObject = { ...old, metadata: { ...old.metadata } };
+  setAt(next, path, value);
   return next;
 }
 

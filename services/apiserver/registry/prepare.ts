@@ -136,7 +136,7 @@ export function validateForUpdate(served: ServedResource, part: Part, next: ApiO
     validation.object?.(next, errors, apiVersion);
     validation.update?.(next, old, errors, apiVersion);
   } else {
-    validation.parts?.[part]?.(next, old, errors);
+    validation.parts?.[part]?.(next, old, errors, apiVersion);
   }
   if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
 }

@@ -56,6 +56,11 @@ export interface Handling {
   readonly convert: Converter['convert'];
   readonly defaulter: Defaulter;
   readonly strategyFor: (hub: ResourceDeclaration) => Strategy;
+  /**
+   * When values that were stored under an older form of their type are brought into the present one: once, as they come
+   * from the store, or in each view, where versions know different members. Absent: what is stored is what is shown.
+   */
+  readonly reading?: 'once' | 'inViews' | undefined;
 }
 
 export interface ResourceTableOptions {
@@ -141,7 +146,11 @@ function storedResource(
     itemStart: itemStart(prefix.length),
     selectableFields: fieldsOfAll(family),
   };
-  const form = { prefix, adopt: adopter(byVersion, o) };
+  const form = {
+    prefix,
+    adopt: adopter(byVersion, o),
+    ...(o.reading === 'once' ? { reread: rereader(hub, byVersion, o) } : {}),
+  };
   return {
     hub,
     cache: new ResourceCache(o.keys.of(hub), layout, form, o.budget, o.snapshots),
@@ -168,6 +177,19 @@ function adopter(byVersion: ReadonlyMap<string, ServedResource>, { onUnreadable 
   };
 }
 
+/** Brings objects up to date that were stored when their type was another: what it knows, and its defaults. */
+function rereader(hub: ResourceDeclaration, byVersion: ReadonlyMap<string, ServedResource>, o: ResourceTableOptions) {
+  return (key: string, stored: Buffer): Buffer => {
+    try {
+      const served = byVersion.get(apiVersionOf(hub));
+      return served === undefined ? stored : encodeObject(served.decode(parseJson(stored)));
+    } catch (err) {
+      o.onUnreadable(key, err);
+      return stored; // shown as it is: who writes it is told what is wrong
+    }
+  };
+}
+
 /** Selectable fields of all versions: they read the same stored object under names of their own. */
 function fieldsOfAll(views: readonly ResourceDeclaration[]): SelectableField[] {
   const byKey = new Map<string, SelectableField>();
@@ -181,7 +203,7 @@ function servedResource(
   declaration: ResourceDeclaration,
   stored: StoredResource,
   views: ReadonlyMap<string, ServedResource>,
-  { types, convert: between, defaulter }: Handling,
+  { types, convert: between, defaulter, reading }: Handling,
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
@@ -194,18 +216,20 @@ function servedResource(
     defaulter.apply(type, object);
     return object;
   };
+  const isReadInViews = reading === 'inViews';
+  const seen = (object: ApiObject): ApiObject => done(decoding(between(object, hub, declaration)));
   return {
     declaration,
     stored,
     apiVersion,
-    servesStorageVersion: declaration === hub,
+    servesStorageVersion: declaration === hub && !isReadInViews,
     get type() {
       return types.of(declaration.type);
     },
     decode: (body, fields) => done(decoding(body, fields)),
     decoding,
     toStorage: (object) => convert(object, declaration, hub),
-    fromStorage: (object) => convert(object, hub, declaration),
+    fromStorage: isReadInViews ? seen : (object) => convert(object, hub, declaration),
     inVersion: (version) => views.get(version),
     versions: () => views.values(),
   };

@@ -32,6 +32,8 @@ export interface Strategy extends Allocating {
    * kinds.
    */
   readonly statusLeaves: 'everything' | readonly (readonly string[])[];
+  /** Where the number of replicas stands, which the scale of an object is a view of. */
+  readonly replicas: readonly string[];
   /** A create takes the status of its body: who makes such an object knows its state. */
   readonly keepsFirstStatus: boolean;
   /** A finished deletion answers the last state instead of a Status. */
@@ -66,6 +68,8 @@ export interface Strategy extends Allocating {
   gracePeriod?(object: ApiObject, options: DeleteOptions): number | undefined;
   /** Whether a marked object without finalizers still has to wait, e.g. for a namespace's spec.finalizers. */
   holdsDeletion?(object: ApiObject): boolean;
+  /** Finalizers that an object gets as its deletion starts. */
+  readonly deletionFinalizers?: readonly string[];
   /** Changes an object as its deletion starts. */
   markDeleted?(object: ApiObject): void;
 }
@@ -75,6 +79,7 @@ export const DEFAULT_STRATEGY: Strategy = {
   immutable: [],
   unowned: [],
   statusLeaves: [],
+  replicas: ['spec', 'replicas'],
   keepsFirstStatus: false,
   returnsDeleted: false,
   ttlSeconds: 0,

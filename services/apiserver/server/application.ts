@@ -71,6 +71,7 @@ export async function application(
     log: d.log,
     requestTimeoutMs: o.requestTimeoutMs,
     live: core.live,
+    fresh: (asker) => core.reader.whenFresh(asker),
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,

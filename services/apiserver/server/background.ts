@@ -4,6 +4,7 @@ import type { KeyValueStore } from '../../storage/store.js';
 import { publishTrust } from '../authentication/published-trust.js';
 import { lookAfterRoles } from '../authorization/rbac/look-after.js';
 import type { Core } from './core.js';
+import { lookAfterDefinitions } from '../extensions/look-after.js';
 import { lookAfterFlowControl } from '../flowcontrol/objects/look-after.js';
 import { keepIdentity } from '../endpoints/identity-lease.js';
 import type { PlatformEndpoints } from '../endpoints/platform-endpoints.js';
@@ -54,6 +55,7 @@ async function lookAfter(
     runAllocationRepair(allocations, core.resources.allStored(), signal),
     core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
     lookAfterFlowControl(core, log, signal),
+    lookAfterDefinitions(core, log, signal),
     publishTrust(o, core, log, signal),
     core.gates.enabled('APIServerIdentity') ? keepIdentity({ ...core, log }, signal) : undefined,
   ]);

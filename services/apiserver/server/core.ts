@@ -18,6 +18,8 @@ import { ConsistentReadGate } from '../cache/gate.js';
 import { HistoryBudget } from '../cache/history.js';
 import { SNAPSHOT_LIMITS, SnapshotBudget } from '../cache/snapshots.js';
 import { checkAdvertised } from '../endpoints/open-endpoints.js';
+import type { Definitions } from '../extensions/definitions.js';
+import { openDefinitions } from '../extensions/open-definitions.js';
 import { OpenStreams } from '../http/stream.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
@@ -47,6 +49,8 @@ export interface Core {
   readonly catalog: Catalog;
   /** All that there is and is served, which changes. */
   readonly live: LiveCatalog;
+  /** The definitions by which resources are added to it. */
+  readonly definitions: Definitions;
   readonly keys: RegistryKeys;
   readonly resources: ResourceTable;
   readonly feed: Feed;
@@ -107,6 +111,7 @@ export async function buildCore(
   const feed = new Feed({ store, prefix: keys.prefix, log });
   for (const { cache } of resources.allStored()) feed.register(cache);
   const live = new LiveCatalog({ builtIn: catalog, served, resources, feed, defaulter });
+  const definitions = openDefinitions({ live, resources, vocabulary, log });
   metrics.store.countObjectsBy(() => objectCounts(resources));
   const leases = new LeasePool(store, signal);
   const reader = new Reader({
@@ -124,6 +129,7 @@ export async function buildCore(
     gates,
     catalog,
     live,
+    definitions,
     keys,
     resources,
     feed,

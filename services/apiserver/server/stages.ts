@@ -17,7 +17,7 @@ import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
 import { deprecation, warnOfDeprecation, requestInfo } from '../pipeline/request-info.js';
 import type { Stage } from '../request/request.js';
-import { verb, type Operations } from '../verbs/dispatch.js';
+import { verb, type Operations, type VerbStageDeps } from '../verbs/dispatch.js';
 
 export interface StageDeps {
   readonly log: ErrorLog;
@@ -40,6 +40,7 @@ export interface StageDeps {
   readonly resources: ResourceTable;
   readonly verbs: VerbTable;
   readonly operations: Operations;
+  readonly fresh: VerbStageDeps['fresh'];
   /** Health, discovery, openapi, version, metrics. */
   readonly paths: Stage;
 }

@@ -25,15 +25,10 @@ const operationTable = (d: OperationDeps): Readonly<Record<string, Readonly<Reco
     'pods/log': log(d),
     'pods/portforward': portForward(d),
     'pods/proxy': podProxy(d),
-    'replicationcontrollers/scale': scale(d),
     'serviceaccounts/token': accountToken(d),
     'services/proxy': serviceProxy(d),
   },
-  apps: {
-    'deployments/scale': scale(d),
-    'replicasets/scale': scale(d),
-    'statefulsets/scale': scale(d),
-  },
+  '*': { '*/scale': scale(d) },
   [d.vocabulary.groups.authentication]: {
     selfsubjectreviews: selfSubjectReviews(d),
     tokenreviews: tokenReviews(d),

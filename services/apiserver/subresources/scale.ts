@@ -1,6 +1,6 @@
 import { apiVersionOf, type ApiObject, type Json, type JsonObject } from '../../machinery/meta/object.js';
 import { badRequest, field, invalid, notFound } from '../../machinery/meta/status.js';
-import type { TableDeclaration } from '../../machinery/types/declarations.js';
+import type { ScalePaths, TableDeclaration } from '../../machinery/types/declarations.js';
 import { labelSelectorOf, type LabelSelectorObject } from '../../machinery/selectors/label-selector.js';
 import { booleanParameter } from '../http/query.js';
 import type { Work } from '../../machinery/work/work.js';
@@ -8,6 +8,7 @@ import { worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import type { Operation, OperationVerbs } from '../verbs/dispatch.js';
 import type { FieldManager } from '../registry/field-ownership.js';
+import { valueAt, withValue } from '../registry/parts.js';
 import { matchName } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { readPartial } from '../verbs/apply.js';
@@ -39,18 +40,35 @@ const SCALE_VERSION = apiVersionOf(SCALE);
 /** How many there should be, and are: the same view of every kind that has replicas. */
 export const scale = (d: OperationDeps): OperationVerbs => ({ get: get(d), update: update(d), patch: patch(d) });
 
-function scaleOf(object: ApiObject): ApiObject {
+/** Of the built-in kinds; their selectors are objects. */
+const USUAL: ScalePaths = { wanted: ['spec', 'replicas'], present: ['status', 'replicas'], selector: undefined };
+
+const pathsOf = ({ declaration }: ServedResource): ScalePaths => declaration.scale ?? USUAL;
+
+const numberAt = (object: ApiObject, path: readonly string[]): number => {
+  const value = valueAt(object, path);
+  return typeof value === 'number' ? value : 0;
+};
+
+function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const spec = (object['spec'] ?? {}) as { replicas?: number; selector?: LabelSelectorObject };
-  const { replicas = 0 } = (object['status'] ?? {}) as { replicas?: number };
-  const selector = selectorText(spec.selector);
+  const replicas = numberAt(object, paths.present);
+  const selector = paths === USUAL ? selectorText(selectorOf(object)) : textAt(object, paths.selector);
   return {
     kind: SCALE.kind,
     apiVersion: SCALE_VERSION,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
-    spec: { replicas: spec.replicas ?? 0 },
+    spec: { replicas: numberAt(object, paths.wanted) },
     status: { replicas, ...(selector === '' ? {} : { selector }) },
   };
+}
+
+const selectorOf = (object: ApiObject): LabelSelectorObject | undefined =>
+  ((object['spec'] ?? {}) as { selector?: LabelSelectorObject }).selector;
+
+function textAt(object: ApiObject, path: readonly string[] | undefined): string {
+  const text = path === undefined ? undefined : valueAt(object, path);
+  return typeof text === 'string' ? text : '';
 }
 
 /** Some kinds have a label selector, the oldest one has a map of labels. */
@@ -69,10 +87,11 @@ const servedOf = ({ resources }: OperationDeps, { declaration }: ResourceRequest
 const get =
   (d: OperationDeps): Operation =>
   async (ctx, request) => {
-    const { stored } = servedOf(d, request);
+    const served = servedOf(d, request);
+    const { stored } = served;
     const at = resourceVersionParameter(ctx.state.query);
     const object = await d.reader.get(stored, request.namespace, request.name, at, ctx.state);
-    await answerView(d, ctx, SCALE, scaleOf(object.parse() as ApiObject)); // we encoded it
+    await answerView(d, ctx, SCALE, scaleOf(object.parse() as ApiObject, pathsOf(served))); // we encoded it
   };
 
 const update =
@@ -81,7 +100,7 @@ const update =
     viewForm(ctx); // refuse before anything is read
     const wanted = await readKind(d, ctx, [SCALE]);
     const by = fieldManager(d, ctx, request, 'UpdateOptions');
-    const next = scaled(request, () => wanted);
+    const next = scaled(request, pathsOf(servedOf(d, request)), () => wanted);
     await rescale(d, ctx, request, by, next);
   };
 
@@ -92,7 +111,7 @@ const patch =
     if (contentType(ctx) === APPLY) return apply(d, ctx, request);
     const fields = new FieldValidation(ctx);
     const applyPatch = await readPatch(d, ctx, d.catalog.types.of('autoscaling/v1.Scale'), fields);
-    const next = scaled(request, async (present) => {
+    const next = scaled(request, pathsOf(servedOf(d, request)), async (present) => {
       const patched = await applyPatch(present as unknown as Json);
       if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {
         throw badRequest('The patch leaves no object');
@@ -111,19 +130,16 @@ async function apply(d: OperationDeps, ctx: Context, request: ResourceRequest): 
   const scale = decodeKind(d.catalog.types, body, [SCALE], { onUnknown });
   const { replicas } = (body['spec'] ?? {}) as JsonObject;
   const { name, namespace } = request;
-  const spec = replicas === undefined || replicas === null ? {} : { spec: { replicas } };
-  const config = {
-    apiVersion: served.apiVersion,
-    kind: served.declaration.kind,
-    metadata: { name, namespace },
-    ...spec,
-  };
+  const paths = pathsOf(served);
+  const identity = { apiVersion: served.apiVersion, kind: served.declaration.kind, metadata: { name, namespace } };
+  const config = withValue(identity, paths.wanted, replicas ?? undefined) as unknown as JsonObject; // members of one
   const normalise = (object: unknown): Work<ApiObject> => served.decoding(object);
   await rescale(d, ctx, request, by, async (present) => {
     if (present === undefined) throw notFound(served.stored.hub, name);
-    const applied = d.ownership.applied(served, present.stored(), config, by, { force, normalise });
-    const { object, managers } = await worked(ctx.state, applied);
-    return { object: withReplicas(object, { ...scale, spec: object['spec'] }), managers };
+    const work = d.ownership.applied(served, present.stored(), config, by, { force, normalise });
+    const { object, managers } = await worked(ctx.state, work);
+    const applied = { ...scale, spec: { replicas: numberAt(object, paths.wanted) } };
+    return { object: withReplicas(object, applied, paths), managers };
   });
 }
 
@@ -131,12 +147,13 @@ async function apply(d: OperationDeps, ctx: Context, request: ResourceRequest): 
 const scaled =
   (
     { declaration, resource, name }: ResourceRequest,
+    paths: ScalePaths,
     next: (present: ApiObject) => ApiObject | Promise<ApiObject>,
   ): Write['wanted'] =>
   async (present) => {
     if (present === undefined) throw notFound(declaration ?? { group: '', resource }, name);
     const shown = present.served();
-    return { object: withReplicas(shown, await next(scaleOf(shown))) };
+    return { object: withReplicas(shown, await next(scaleOf(shown, paths)), paths) };
   };
 
 async function rescale(
@@ -148,20 +165,21 @@ async function rescale(
 ): Promise<void> {
   const dryRun = dryRunParameter(ctx.state.query);
   const served = servedOf(d, request);
-  const { object, state } = await write(d, ctx, { request, served, by, dryRun, wanted, shownAs: AS_SCALE });
-  await answerView(d, ctx, SCALE, scaleOf(state ?? (object?.parse() as ApiObject)));
+  const paths = pathsOf(served);
+  const { object, state } = await write(d, ctx, { request, served, by, dryRun, wanted, shownAs: asScale(paths) });
+  await answerView(d, ctx, SCALE, scaleOf(state ?? (object?.parse() as ApiObject), paths));
 }
 
-const AS_SCALE: AdmissionView = {
-  of: scaleOf,
+const asScale = (paths: ScalePaths): AdmissionView => ({
+  of: (object) => scaleOf(object, paths),
   into: (object, { ['spec']: spec }) => {
     const { replicas = 0 } = (spec ?? {}) as { replicas?: number };
-    return { ...object, spec: { ...(object['spec'] as object), replicas } };
+    return withValue(object, paths.wanted, replicas);
   },
-};
+});
 
 /** @throws {StatusError} Invalid, BadRequest; what it says of name, uid and version is checked as for any write */
-function withReplicas(object: ApiObject, wanted: ApiObject): ApiObject {
+function withReplicas(object: ApiObject, wanted: ApiObject, paths: ScalePaths): ApiObject {
   const { replicas = 0 } = (wanted['spec'] ?? {}) as { replicas?: number };
   const { name = '', uid, resourceVersion } = wanted.metadata;
   matchName(name, object.metadata.name ?? '');
@@ -173,5 +191,5 @@ function withReplicas(object: ApiObject, wanted: ApiObject): ApiObject {
     ...(uid === undefined ? {} : { uid }),
     resourceVersion: resourceVersion ?? '',
   };
-  return { ...object, metadata, spec: { ...(object['spec'] as object | undefined), replicas } };
+  return withValue({ ...object, metadata }, paths.wanted, replicas);
 }

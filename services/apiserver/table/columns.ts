@@ -2,6 +2,8 @@ import type { ColumnDeclaration, TableDeclaration } from '../../machinery/types/
 import type { Cell, ColumnInput, Show } from './cell.js';
 import { CLUSTER } from './cluster.js';
 import { firstGiven, GENERAL } from './general.js';
+import { CUSTOM } from './custom.js';
+import { jsonPathOf } from './json-path.js';
 import { compilePath } from './paths.js';
 import { podCompleted, PODS, type RowCondition } from './pods.js';
 import { TRAFFIC } from './traffic.js';
@@ -9,7 +11,7 @@ import { WORKLOADS } from './workloads.js';
 
 /** By the name that declarations use. A new one is one line in its group. */
 const SHOWS: ReadonlyMap<string, Show> = new Map<string, Show>(
-  [GENERAL, PODS, CLUSTER, TRAFFIC, WORKLOADS].flatMap((group) => Object.entries(group)),
+  [GENERAL, PODS, CLUSTER, TRAFFIC, WORKLOADS, CUSTOM].flatMap((group) => Object.entries(group)),
 );
 const CONDITIONS: ReadonlyMap<string, (object: unknown) => readonly RowCondition[]> = new Map([
   ['podCompleted', podCompleted],
@@ -82,8 +84,9 @@ const ZEROS: Readonly<Record<ColumnDeclaration['type'], Cell>> = {
 const UNKNOWN_AGE = '<unknown>';
 
 function cellMaker(column: ColumnDeclaration): (object: unknown) => Cell {
-  const { path = [], args = [], name } = column;
-  const paths = (typeof path === 'string' ? [path] : path).map(compilePath);
+  const { path = [], args = [], name, jsonPath } = column;
+  const paths =
+    jsonPath === undefined ? (typeof path === 'string' ? [path] : path).map(compilePath) : [jsonPathOf(jsonPath)];
   const show = column.show === undefined ? plain : SHOWS.get(column.show);
   if (show === undefined) throw new Error(`Column ${name}: no function is called ${column.show ?? ''}`);
   const absent = column.or ?? (column.or === null ? null : column.show === 'age' ? UNKNOWN_AGE : ZEROS[column.type]);

@@ -1,8 +1,10 @@
 import { notFound, StatusError } from '../../machinery/meta/status.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { Feed } from '../cache/feed.js';
-import { methodRefused, methodsOf } from '../pipeline/request-info.js';
+import { methodRefused, methodsOf, parseRequest } from '../pipeline/request-info.js';
+import type { Asker } from '../http/turns.js';
 import { partOf } from '../registry/parts.js';
+import type { ServedApi } from '../registry/served.js';
 import type { ResourceTable, ServedResource } from '../registry/resources.js';
 import type { Context, RequestVerb, ResourceRequest, Stage } from '../request/request.js';
 import { negotiateView } from '../views/views.js';
@@ -33,7 +35,12 @@ export interface VerbStageDeps {
   readonly feed: Pick<Feed, 'loaded'>;
   readonly resources: ResourceTable;
   readonly verbs: VerbTable;
+  readonly live: { readonly current: { readonly api: ServedApi } };
+  /** Resolves when this server has seen all that was stored when it was called. @throws {StatusError} Timeout */
+  readonly fresh: (asker: Asker) => Promise<void>;
 }
+
+type Found = Omit<VerbStageDeps, 'feed'>;
 
 /** The innermost stage for resources: finds the verb or the operation, or refuses. */
 export const verb =
@@ -45,14 +52,23 @@ export const verb =
       return;
     }
     if (!feed.loaded) throw notLoaded();
-    return dispatch(ctx, info, found);
+    return dispatch(ctx, info.declaration === undefined ? await lookedAgain(ctx, info, found) : info, found);
   };
 
-async function dispatch(
-  ctx: Context,
-  info: ResourceRequest,
-  { operations, resources, verbs }: Omit<VerbStageDeps, 'feed'>,
-): Promise<void> {
+/**
+ * What is not served here may have been accepted by another server a moment ago: once this one has seen all that was
+ * stored before the request came, it knows.
+ */
+async function lookedAgain(ctx: Context, info: ResourceRequest, { live, fresh }: Found): Promise<ResourceRequest> {
+  if (!info.group.includes('.')) return info; // of groups without a domain nothing comes at run time
+  await fresh(ctx.state);
+  const again = parseRequest(live.current.api, ctx.method, ctx.path, ctx.state.query);
+  if (again.kind === 'path') return info;
+  ctx.state.info = again;
+  return again;
+}
+
+async function dispatch(ctx: Context, info: ResourceRequest, { operations, resources, verbs }: Found): Promise<void> {
   const { declaration, name, subresource } = info;
   if (declaration === undefined) throw unknownPath();
   const namespace = declaration.namespaced ? info.namespace : ''; // rights on a namespace are looked at inside of it
@@ -64,11 +80,15 @@ async function dispatch(
   if (served?.stored.cache.loaded === false) await untilLoaded(ctx, served);
   const request = namespace === info.namespace ? info : { ...info, namespace };
   const path = subresource === '' ? declaration.resource : `${declaration.resource}/${subresource}`;
-  const operation = operations.get(declaration.group)?.get(path)?.[verb];
+  const operation = (operations.get(declaration.group)?.get(path) ?? ofEveryGroup(operations, subresource))?.[verb];
   if (operation !== undefined) return operation(ctx, request);
   if (verb === 'options' || served === undefined || partOf(subresource) === undefined) throw notBuilt(info);
   return verbs[verb](ctx, request, served);
 }
+
+/** Sub-resources that kinds of any group may have are operations of the group `*`. */
+const ofEveryGroup = (operations: Operations, subresource: string): OperationVerbs | undefined =>
+  subresource === '' ? undefined : operations.get('*')?.get(`*/${subresource}`);
 
 /** Longest that a request waits for a resource that has just come. */
 const LOADED_WITHIN_MS = 3_000;

@@ -23,15 +23,18 @@ type ApplyPatch = (document: Json, patch: Json, type: Type) => Work<Json>;
 
 /** Of these patches places are those of the object that comes of them; a strategic one may have `1.0` for an integer. */
 const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC = 'application/strategic-merge-patch+json';
 /** By content type. The order is the one that a refusal names them in. */
 const PATCHES: ReadonlyMap<string, ApplyPatch> = new Map<string, ApplyPatch>([
   ['application/json-patch+json', jsonPatch],
   [MERGE_PATCH, mergePatch],
-  ['application/strategic-merge-patch+json', strategicMergePatch],
+  [STRATEGIC, strategicMergePatch],
 ]);
 /** An apply is a way of writing of its own. */
 export const APPLY = 'application/apply-patch+yaml';
 const PATCH_TYPES: readonly string[] = [...PATCHES.keys(), APPLY];
+/** Nothing says how members of custom objects are merged. */
+const CUSTOM_PATCH_TYPES = PATCH_TYPES.filter((type) => type !== STRATEGIC);
 
 export const patch =
   (deps: VerbDeps): VerbHandler =>
@@ -66,7 +69,10 @@ export async function readPatch(
 ): Promise<(document: Json) => Promise<Json>> {
   const mediaType = contentType(ctx);
   const applyPatch = PATCHES.get(mediaType);
-  if (applyPatch === undefined) throw unsupportedMediaType(mediaType, PATCH_TYPES);
+  const isCustom = type.declaration.custom !== undefined;
+  if (applyPatch === undefined || (isCustom && mediaType === STRATEGIC)) {
+    throw unsupportedMediaType(mediaType, isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES);
+  }
   refuseForce(ctx.state.query, vocabulary);
   const bytes = await readBody(ctx, bodies.limits);
   if (bytes.length === 0) throw badRequest('The request has no body');

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../meta/object.js';
 import { isJsonObject, setOwn } from '../meta/own.js';
 import type { FieldDeclaration } from '../types/declarations.js';
+import { fillDefaults } from '../structural/fill-defaults.js';
 import type { Type, Field } from '../types/graph.js';
 import { type Action, compileRule, orderOfType } from './actions.js';
 import { roundedToMilli } from './computations.js';
@@ -24,6 +25,11 @@ export class Defaulter {
    * @param object As `decodeObject` gave it.
    */
   apply(type: Type, object: ApiObject): void {
+    const { custom } = type.declaration;
+    if (custom !== undefined) {
+      fillDefaults(object, custom.schema());
+      return;
+    }
     const plan = this.#planner.plan(type);
     if (plan !== undefined) carryOut(plan, object);
   }

@@ -1,8 +1,11 @@
 import { isJsonObject, setOwn } from '../meta/own.js';
 import { StatusError, badRequest } from '../meta/status.js';
+import type { CustomDeclaration } from '../types/declarations.js';
+import { CustomReader } from '../structural/custom-reader.js';
 import { type Type, facet, type Field as DeclaredField } from '../types/graph.js';
 import type { Literals } from './literals.js';
 import { SCALARS } from './scalars.js';
+import { sortedKeys } from './sorted-keys.js';
 import { Trail, never, nothing, type Codec } from './trail.js';
 
 export interface DecodeOptions {
@@ -80,6 +83,7 @@ const rootCodec = facet((type): Codec => codecOf(type, true));
 const nestedCodec = facet((type): Codec => codecOf(type, false));
 
 function codecOf(type: Type, isRoot: boolean): Codec {
+  if (type.declaration.custom !== undefined) return customCodec(type, type.declaration.custom);
   if (type.scalar !== undefined) return SCALARS[type.scalar];
   if (type.form === 'list') return listOf(() => nestedCodec(type.items));
   return type.form === 'choice' ? choiceCodec(type) : structCodec(type, isRoot);
@@ -128,6 +132,22 @@ function choiceCodec({ key, fields }: Type): Codec {
 const structName = (key: string): string => key.slice(key.lastIndexOf('.') + 1);
 /** and `v1.PodSpec` where they name the type of a value. */
 const typeName = (key: string): string => key.slice(key.indexOf('/') + 1);
+
+/** A custom object: its identity is that of every object, the rest what its schema knows. */
+function customCodec(declared: Type, { schema }: CustomDeclaration): Codec {
+  const type = typeName(declared.key);
+  const name = structName(declared.key);
+  const decode = (value: unknown, trail: Trail): unknown => {
+    if (!isJsonObject(value)) throw trail.mismatch(value, type);
+    trail.struct = name;
+    const metadata = declared.field('metadata')?.type;
+    return new CustomReader(trail, metadata === undefined ? SCALARS.rawJSON : rootCodec(metadata)).root(
+      value,
+      schema(),
+    );
+  };
+  return { decode, isZero: never, zero: () => ({}), type };
+}
 
 /** Compiled at the first value: types may contain themselves. */
 function structCodec(declared: Type, isRoot: boolean): Codec {
@@ -196,9 +216,6 @@ function written(fields: readonly Field[], values: readonly unknown[]): object {
   return out;
 }
 
-/** No client has longer keys; they are shown in messages, compared and sorted. */
-const MAX_KEY_LENGTH = 64 * 1024;
-
 /** A list; a null element is the one that its type gives for null. */
 function listOf(element: () => Codec): Codec {
   return {
@@ -254,17 +271,4 @@ function mapOf(element: () => Codec): Codec {
       return `map[string]${element().type}`;
     },
   };
-}
-
-/** Most maps come sorted: one pass tells. */
-function sortedKeys(map: object, trail: Trail): string[] {
-  const keys = Object.keys(map);
-  let previous = '';
-  let isSorted = true;
-  for (const key of keys) {
-    if (key.length > MAX_KEY_LENGTH) throw trail.malformed(`a key has more than ${MAX_KEY_LENGTH} characters`);
-    if (key < previous) isSorted = false;
-    previous = key;
-  }
-  return isSorted ? keys : keys.sort();
 }

@@ -49,7 +49,7 @@ const int64: Codec = {
  * Whether a number may have been another integer in the text that it was read from: from 2^53 on not every integer is a
  * number, and beyond 64 bits no reader expects one. What would be stored wrong is refused.
  */
-const isInexact = (value: unknown): boolean =>
+export const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) <= 2 ** 64;
 
 const double: Codec = {

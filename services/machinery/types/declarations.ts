@@ -1,3 +1,4 @@
+import type { Structural } from '../structural/structural.js';
 import type { TypeGraph } from './graph.js';
 
 /** Wire scalars; everything else in `FieldDeclaration.type` is the key of another type. */
@@ -17,29 +18,12 @@ export const SCALAR_TYPES = [
 ] as const;
 export type ScalarType = (typeof SCALAR_TYPES)[number];
 
-/**
- * Rules of structural schemas of custom resources alone: of a field about its whole value, of a type about every
- * value of it. Carried; nothing acts on it yet. An int-or-string is the scalar `intOrString`.
- */
-export interface StructuralDeclaration {
-  /** Members that are not declared are kept, where others are pruned. */
-  readonly preserveUnknown?: true;
-  /** The value is an object with apiVersion, kind and metadata, whatever else is declared of it. */
-  readonly embedded?: true;
-  /** null is a value of its own; elsewhere it means the same as absent. `FieldDeclaration.nullable` is about zero. */
-  readonly nullAllowed?: true;
-  /** `x-validations` */
-  readonly rules?: readonly RuleDeclaration[];
-}
-
-/** An expression that has to be true of the value, `self`. */
-export interface RuleDeclaration {
-  readonly rule: string;
-  readonly message?: string;
-  readonly messageExpression?: string;
-  readonly reason?: string;
-  readonly fieldPath?: string;
-  readonly optionalOldSelf?: boolean;
+/** What is said of a custom kind, beside what every object has. */
+export interface CustomDeclaration {
+  /** What its objects are; read when it is first asked for. */
+  readonly schema: () => Structural;
+  /** The schema as it was written, read anew at each call: for documents. */
+  readonly json: () => Readonly<Record<string, unknown>>;
 }
 
 /** Rules for one value. Messages are the ones that clients know; `detail` and `why` are part of them. */
@@ -132,7 +116,6 @@ export interface FieldDeclaration {
   readonly gate?: string;
   readonly removedIn?: string;
   readonly jsonHidden?: true;
-  readonly structural?: StructuralDeclaration;
   /**
    * Several are asked one after the other, whatever came of those before. `none`: nothing in the field is checked, its
    * type's fields neither.
@@ -167,7 +150,8 @@ export interface TypeDeclaration {
   /** The JSON form in a few words, where it differs from the wire form. */
   readonly json?: string;
   readonly jsonForm?: string;
-  readonly structural?: StructuralDeclaration;
+  /** Its objects have members beside `fields`, as a schema says. */
+  readonly custom?: CustomDeclaration;
 }
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -225,6 +209,18 @@ export interface ResourceDeclaration {
   readonly unconditionalUpdate: boolean;
   /** PUT of an object that does not exist creates it. */
   readonly createOnUpdate: boolean;
+  /** Where replicas stand in an object, if elsewhere than in `spec.replicas` and `status.replicas`. */
+  readonly scale?: ScalePaths;
+  /** Told to whoever asks for this version. */
+  readonly warning?: string;
+}
+
+/** Paths of members, from an object to its number of replicas. */
+export interface ScalePaths {
+  readonly wanted: readonly string[];
+  readonly present: readonly string[];
+  /** A label selector in its text form; undefined: none is known. */
+  readonly selector: readonly string[] | undefined;
 }
 
 /** One column of the table that clients print objects in. */
@@ -238,6 +234,8 @@ export interface ColumnDeclaration {
   readonly description: string;
   /** Where the values stand in an object of the STORAGE version, e.g. `spec.containers[*].name`. */
   readonly path?: string | readonly string[];
+  /** The same, as definitions of custom resources have it: a path that others wrote. */
+  readonly jsonPath?: string;
   /** Name of the function that makes the cell of them; absent: the first value that is there is the cell. */
   readonly show?: string;
   /** Further arguments of that function. */

@@ -8,6 +8,10 @@ export const WORDS = {
   openApiModelPrefix: 'io.platform.',
   /** Finalizer of every namespace. */
   namespaceFinalizer: 'platform',
+  /** Finalizer of definitions of custom resources. */
+  definitionFinalizer: 'customresourcecleanup.apiextensions.platform.io',
+  /** Condition of definitions in the product's own domains. */
+  policyConformantCondition: 'KubernetesAPIApprovalPolicyConformant',
   /** The service in namespace `default` that leads to the API servers. */
   defaultServiceName: 'platform',
   serverName: 'platform-apiserver',

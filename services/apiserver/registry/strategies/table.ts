@@ -4,6 +4,7 @@ import { DEFAULT_STRATEGY, type Strategy, type StrategyOptions } from '../strate
 import { validations } from '../validation/table.js';
 import type { ValidationSources } from '../validation/types.js';
 import { daemonSets } from './daemon-sets.js';
+import { definitions } from './definitions.js';
 import { endpointSlices } from './endpoint-slices.js';
 import { jobs } from './jobs.js';
 import { namespaces } from './namespaces.js';
@@ -57,7 +58,7 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     validatingwebhookconfigurations: bodyGeneration,
   },
   [groups.apiextensions]: {
-    customresourcedefinitions: plain({ ...statusAlone, generation: 'spec' }),
+    customresourcedefinitions: ({ vocabulary }) => definitions(vocabulary),
   },
   [groups.apiregistration]: {
     apiservices: plain(statusAlone),

@@ -30,7 +30,7 @@ export interface KindValidation<K = unknown> {
 
 /** A method, so that what is written for one kind fits a table of all. */
 interface PartCheck<K> {
-  check(next: ApiObject & K, old: ApiObject & K, problems: Problems): void;
+  check(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void;
 }
 type Parts<K> = { readonly [Name in Part]?: PartCheck<K>['check'] };
 

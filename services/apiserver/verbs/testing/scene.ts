@@ -166,7 +166,8 @@ export class VerbScene {
       ctx.state.user = JANE;
       return next();
     });
-    app.use(verb({ feed: core.feed, resources: core.resources, verbs, operations: found }));
+    const fresh = (): Promise<void> => core.reader.whenFresh();
+    app.use(verb({ feed: core.feed, resources: core.resources, verbs, operations: found, live: core.live, fresh }));
     return app;
   }
 

@@ -1,0 +1,67 @@
+import { field, StatusError } from '../../machinery/meta/status.js';
+import type { ApiObject } from '../../machinery/meta/object.js';
+import { apiVersionOf } from '../../machinery/meta/object.js';
+import { embeddedProblems } from '../../machinery/structural/embedded.js';
+import { duplicateItems } from '../../machinery/structural/list-keys.js';
+import type { Structural } from '../../machinery/structural/structural.js';
+import { validate } from '../../machinery/structural/validate.js';
+import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import { genericStrategy, type Strategy } from '../registry/strategy.js';
+import type { Problems } from '../registry/validation/types.js';
+import { valueAt } from '../registry/parts.js';
+
+export interface CustomDeps {
+  /** Of the version, e.g. `example.com/v1`. */
+  readonly schema: (apiVersion: string) => Structural;
+  readonly isTerminating: () => boolean;
+}
+
+/** The rules of a custom kind: those of its schema, in the version in which it is written. */
+export function customStrategy(hub: ResourceDeclaration, { schema, isTerminating }: CustomDeps): Strategy {
+  const generic = genericStrategy(hub);
+  const stored = apiVersionOf(hub);
+  const check = (object: ApiObject, before: ApiObject | undefined, problems: Problems, apiVersion = stored): void => {
+    const known = schema(apiVersion);
+    problems.push(
+      ...validate(object, known, before),
+      ...duplicateItems(object, known, before),
+      ...embeddedProblems(object, known, before),
+    );
+    checkReplicas(hub, object, problems);
+  };
+  return {
+    ...generic,
+    replicas: hub.scale?.wanted ?? generic.replicas,
+    prepareForCreate: (object, requester, apiVersion) => {
+      if (isTerminating()) throw terminating();
+      generic.prepareForCreate?.(object, requester, apiVersion);
+    },
+    validation: {
+      create: (object, problems, apiVersion) => check(object, undefined, problems, apiVersion),
+      update: (next, old, problems, apiVersion) => check(next, old, problems, apiVersion),
+      parts: {
+        status: (next, old, problems, apiVersion) => check(next, old, problems, apiVersion),
+        scale: (next, old, problems, apiVersion) => check(next, old, problems, apiVersion),
+      },
+    },
+  };
+}
+
+const terminating = (): StatusError =>
+  new StatusError('MethodNotAllowed', 'create not allowed while custom resource definition is terminating', {
+    details: {},
+  });
+
+/** What is scaled has a number of replicas, or none yet. */
+function checkReplicas({ scale }: ResourceDeclaration, object: ApiObject, problems: Problems): void {
+  if (scale === undefined) return;
+  for (const path of [scale.wanted, scale.present]) {
+    const replicas = valueAt(object, path);
+    if (typeof replicas !== 'number') continue;
+    const at = `.${path.join('.')}`;
+    if (replicas < 0) problems.push(field.invalid(at.slice(1), replicas, 'should be a non-negative integer'));
+    else if (replicas > 2 ** 31 - 1) {
+      problems.push(field.invalid(at.slice(1), replicas, 'should be less than or equal to 2147483647'));
+    }
+  }
+}
