@@ -1,5 +1,5 @@
 import { checkOptions } from '../apiserver/server/check-options.js';
-import { createLog, type LogLevel } from '../machinery/log/log.js';
+import { createLog } from '../machinery/log/log.js';
 import { mayBeAnonymous } from '../apiserver/options/anonymous.js';
 import { commandLine, usage, type ProcessDeps } from '../machinery/process/command-line.js';
 import { serve } from '../machinery/process/serve.js';
@@ -16,7 +16,7 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   if (wrong !== undefined) return wrong.exitCode;
   const { warnings } = parsed;
   const options = { ...parsed.options, anonymousAuth: mayBeAnonymous(parsed) };
-  const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
+  const log = createLog(options);
   for (const warning of warnings) log.warn(warning);
   return serve(d, {
     log,

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import type { Log } from '../machinery/log/log.js';
+import type { Log, ProcessLog } from '../machinery/log/log.js';
 import { serviceHosts } from '../apiserver/endpoints/service-hosts.js';
 import { localHost, localUrl } from '../machinery/process/address.js';
 import type { Served } from '../machinery/process/serve.js';
@@ -20,7 +20,7 @@ import type { UpControllers } from './controllers.js';
 import { UP_FLAGS, type UpOptions } from './options.js';
 
 export interface StartDeps {
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly version: string;
   readonly onFatal: (err: Error) => void;
 }

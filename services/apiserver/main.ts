@@ -1,6 +1,6 @@
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
 import { checkOptions } from './server/check-options.js';
-import { createLog, type LogLevel } from '../machinery/log/log.js';
+import { createLog } from '../machinery/log/log.js';
 import { API_SERVER_FLAGS } from './options/flags.js';
 import { mayBeAnonymous } from './options/anonymous.js';
 import { localUrl } from '../machinery/process/address.js';
@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], d: ProcessDeps): Promise<num
   if ('exitCode' in parsed) return parsed.exitCode;
   const { warnings } = parsed;
   const options = { ...parsed.options, anonymousAuth: mayBeAnonymous(parsed) };
-  const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
+  const log = createLog(options);
   for (const warning of warnings) log.warn(warning);
   return serve(d, {
     log,

@@ -1,3 +1,4 @@
+import { LOG_FLAGS } from '../machinery/log/flags.js';
 import type { FlagTable } from '../machinery/flags/flags.js';
 
 const COMMON = {
@@ -8,13 +9,7 @@ const COMMON = {
     help: 'client configuration of the server to ask; without it that of the cluster in which this process is a pod',
   },
   timeoutMs: { flag: 'timeout', type: 'duration', default: '2m', min: '1s', help: 'longest that all of it may take' },
-  logLevel: {
-    flag: 'log-level',
-    type: 'string',
-    default: 'info',
-    choices: ['debug', 'info', 'warn', 'error'],
-    help: 'least important entries that are logged',
-  },
+  ...LOG_FLAGS,
 } as const satisfies FlagTable;
 
 const VOCABULARY = {

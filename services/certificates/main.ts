@@ -4,7 +4,7 @@ import { inClusterConnection } from '../client/kubeconfig/in-cluster.js';
 import type { ApiClient } from '../client/rest/client.js';
 import { clientOf } from '../client/rest/open-client.js';
 import { FlagError, type FlagTable, type OptionsOf, type ParsedFlags } from '../machinery/flags/flags.js';
-import { createLog, type Log, type LogLevel } from '../machinery/log/log.js';
+import { createLog, type Log } from '../machinery/log/log.js';
 import { isHost } from '../machinery/pki/hosts.js';
 import { commandLine, tell, type ProcessDeps } from '../machinery/process/command-line.js';
 import { watchForEnd } from '../machinery/process/ending.js';
@@ -16,7 +16,10 @@ import { renewals, type Change } from './renew.js';
 import { renewSecrets } from './secrets.js';
 import { wantedBy } from './wanted.js';
 
-type Common = Pick<OptionsOf<typeof MAKE_FLAGS>, 'kubeconfig' | 'timeoutMs' | 'logLevel' | 'vocabulary'>;
+type Common = Pick<
+  OptionsOf<typeof MAKE_FLAGS>,
+  'kubeconfig' | 'timeoutMs' | 'logLevel' | 'logFormat' | 'loggingFormat' | 'verbosity' | 'vocabulary'
+>;
 
 /** Requests a second, and at once: there are some thirty in all. */
 const RATE = { qps: 50, burst: 50 };
@@ -50,7 +53,7 @@ async function run<T extends FlagTable, O extends OptionsOf<T> & Common>(
   const parsed = commandLine(d, table, argv, ({ options }: ParsedFlags<T>) => validate(options as O));
   if ('exitCode' in parsed) return parsed.exitCode;
   const options = parsed.options as O; // of the table, which has the common ones
-  const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
+  const log = createLog(options);
   const { stop } = watchForEnd(log);
   try {
     await work(options, d, log, AbortSignal.any([stop, AbortSignal.timeout(options.timeoutMs)]));

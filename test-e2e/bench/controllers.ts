@@ -94,7 +94,7 @@ async function signed(
   const openssl = new OpenSsl();
   const pem = requestText(openssl);
   openssl.remove();
-  const log = createLog('error');
+  const log = createLog({ logLevel: 'error' });
   const warn = (message: string, keys: object): void => log.warn(message, keys);
   const connection = connectionOf(readClientConfig(join(dir, 'admin.kubeconfig')), { vocabulary: words, interactive: false, warn }); // prettier-ignore
   const client = clientOf(connection, { vocabulary: words, userAgent: 'bench', qps: Infinity });

@@ -19,7 +19,7 @@ const NAMESPACE = 'default';
 const words = vocabulary('platform');
 const { configMaps } = builtInTypes(words);
 const never = new AbortController().signal;
-const log = createLog('error');
+const log = createLog({ logLevel: 'error' });
 
 const connection = connectionOf(readClientConfig(process.argv[2] ?? ''), {
   vocabulary: words,

@@ -39,7 +39,7 @@ export async function startInProcess(store: 'embedded' | 'etcd'): Promise<Server
   };
   const server = await startApiServer(
     { ...options, ...files },
-    { log: createLog('error'), version: '1.24.0', onFatal },
+    { log: createLog({ logLevel: 'error' }), version: '1.24.0', onFatal },
   );
   await server.ready(AbortSignal.timeout(60_000));
   const client = new Client(`https://127.0.0.1:${server.port}`, TOKEN);

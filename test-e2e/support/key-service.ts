@@ -17,6 +17,10 @@ export class KeyService {
   /** What it was asked, in order. */
   readonly asked: string[] = [];
   healthz = 'ok';
+  /** What it says of what it cannot do. */
+  complaint = 'cannot be decrypted';
+  /** What it fails to do. */
+  readonly fails = new Set<string>();
   /** It takes questions and answers none. */
   silent = false;
   readonly #keys = new Map([['key-1', randomBytes(32)]]);
@@ -65,9 +69,10 @@ export class KeyService {
       this.asked.push(name);
       if (this.silent) return;
       try {
+        if (this.fails.has(name)) throw new Error(this.complaint);
         done(null, answer(call.request));
       } catch {
-        done({ code: grpc.status.INVALID_ARGUMENT, details: 'cannot be decrypted' });
+        done({ code: grpc.status.INVALID_ARGUMENT, details: this.complaint });
       }
     };
   }

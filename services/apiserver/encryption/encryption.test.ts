@@ -48,7 +48,7 @@ describe('openEncryption()', () => {
       {
         vocabulary: vocabulary('kubernetes'),
         prefix: PREFIX,
-        log: createLog('silent' as 'error'),
+        log: createLog({}, { write: () => undefined }),
         metrics,
         reloadEveryMs: 5,
       },

@@ -1,3 +1,4 @@
+import { LOG_FLAGS } from '../../machinery/log/flags.js';
 import { gatesHelp } from '../../machinery/features/feature-gates.js';
 import { PREVIOUS_RELEASE } from '../../machinery/types/release.js';
 import type { FlagTable, OptionsOf } from '../../machinery/flags/flags.js';
@@ -245,13 +246,7 @@ export const API_SERVER_FLAGS = {
     help: 'no effect',
     deprecated: { since: '1.24', instead: 'it does nothing; the service is in the namespace default' },
   },
-  logLevel: {
-    flag: 'log-level',
-    type: 'string',
-    default: 'info',
-    choices: ['debug', 'info', 'warn', 'error'],
-    help: 'least severe entries to log',
-  },
+  ...LOG_FLAGS,
 } as const satisfies FlagTable;
 
 export type ApiServerOptions = OptionsOf<typeof API_SERVER_FLAGS>;

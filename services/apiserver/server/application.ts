@@ -10,7 +10,7 @@ import type { Core } from './core.js';
 import { pathRoutes } from '../discovery/routes.js';
 import { openFlowControl } from '../flowcontrol/open-flow-control.js';
 import type { HealthChecks } from '../health/health-checks.js';
-import type { Log } from '../../machinery/log/log.js';
+import type { ProcessLog } from '../../machinery/log/log.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { stages } from './stages.js';
@@ -21,7 +21,7 @@ import { Bodies } from '../verbs/decode-body.js';
 import { verbTable } from '../verbs/dispatch.js';
 
 export interface ApplicationDeps {
-  readonly log: Log;
+  readonly log: ProcessLog;
   /** Ends with the server. */
   readonly signal: AbortSignal;
   /** `major.minor.patch` of the product. */

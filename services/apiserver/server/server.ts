@@ -16,7 +16,7 @@ import { HealthChecks } from '../health/health-checks.js';
 import { HEALTH_CHECKS } from './health-checks.js';
 import { listen, type Listener } from '../http/listener.js';
 import { mayBeWatchSocket } from '../http/watch-socket.js';
-import type { Log } from '../../machinery/log/log.js';
+import type { ProcessLog } from '../../machinery/log/log.js';
 import { createMetrics, type ApiServerMetrics, type OtherMetrics } from '../metrics/metrics.js';
 import { registryKeys } from '../registry/keys.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
@@ -25,7 +25,7 @@ import type { ApiServerOptions } from '../options/flags.js';
 import { mayUpgrade } from '../pipeline/request-info.js';
 
 export interface ApiServerDeps {
-  readonly log: Log;
+  readonly log: ProcessLog;
   /** `major.minor.patch` of the product. */
   readonly version: string;
   /** The server cannot go on; the process has to end. */

@@ -12,6 +12,8 @@ import {
 import type { Feed } from '../cache/feed.js';
 import type { DeprecatedApiMetrics } from '../metrics/deprecated-apis.js';
 import type { RequestMetrics } from '../metrics/request-metrics.js';
+import { requestLog } from '../pipeline/request-log.js';
+import type { ProcessLog } from '../../machinery/log/log.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { ResourceTable } from '../registry/resources.js';
 import type { VerbTable } from '../verbs/types.js';
@@ -20,7 +22,7 @@ import type { Stage } from '../request/request.js';
 import { verb, type Operations, type VerbStageDeps } from '../verbs/dispatch.js';
 
 export interface StageDeps {
-  readonly log: ErrorLog;
+  readonly log: ErrorLog & Pick<ProcessLog, 'info' | 'verbosity'>;
   /** Longest that a request other than a long-running one may take. */
   readonly requestTimeoutMs: number;
   /** The live catalog of what is served. */
@@ -47,6 +49,7 @@ export interface StageDeps {
 
 /** The way of every request, outermost first. Order is decided here and nowhere else. */
 export const stages = (d: StageDeps): readonly Stage[] => [
+  requestLog(d.log), // sees the answer, whatever it is
   respondToErrors(d.log), // whatever is thrown below becomes a Status body
   bounds(d.requestTimeoutMs), // sets state.signal, which fires when either side gives up
   requestInfo(d.live), // sets state.info (verb, resource, namespace, name) and state.query; all below read them

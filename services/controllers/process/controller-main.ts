@@ -4,7 +4,7 @@ import { readClientConfig } from '../../client/kubeconfig/config.js';
 import { connectionOf } from '../../client/kubeconfig/connection.js';
 import { FileChanges } from '../../machinery/files/file-changes.js';
 import { FlagError, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
-import { createLog, type Log, type LogLevel } from '../../machinery/log/log.js';
+import { createLog, type Log } from '../../machinery/log/log.js';
 import { machineHosts } from '../../machinery/pki/hosts.js';
 import { localHost, localUrl } from '../../machinery/process/address.js';
 import { commandLine, type ProcessDeps } from '../../machinery/process/command-line.js';
@@ -43,7 +43,7 @@ export async function controllerMain(p: ControllerProcess, argv: readonly string
   const parsed = commandLine(d, table, argv, (it) => check(it, entries));
   if ('exitCode' in parsed) return parsed.exitCode;
   const { options, warnings } = parsed;
-  const log = createLog(options.logLevel as LogLevel); // one of the flag's choices
+  const log = createLog(options);
   for (const warning of warnings) log.warn(warning);
   return serve(d, { log, closeMs: 0, start: (onFatal) => start(p, options, { ...d, log, onFatal }) });
 }

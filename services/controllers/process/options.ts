@@ -1,3 +1,4 @@
+import { LOG_FLAGS } from '../../machinery/log/flags.js';
 import { FlagError, type FlagTable, type OptionsOf } from '../../machinery/flags/flags.js';
 
 /** Flags of leader election, as all processes have them that take turns. */
@@ -116,13 +117,7 @@ export const CONTROLLER_FLAGS = {
     help: 'certificate of that port; without it one is made at each start',
   },
   tlsKeyFile: { flag: 'tls-private-key-file', type: 'string', metavar: 'FILE', help: 'its private key' },
-  logLevel: {
-    flag: 'log-level',
-    type: 'string',
-    default: 'info',
-    choices: ['debug', 'info', 'warn', 'error'],
-    help: 'least important entries that are logged',
-  },
+  ...LOG_FLAGS,
 } as const satisfies FlagTable;
 
 export type ElectionOptions = OptionsOf<typeof ELECTION_FLAGS>;

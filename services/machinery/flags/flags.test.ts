@@ -7,6 +7,7 @@ const TABLE = {
   chance: { flag: 'chance', type: 'decimal', max: '0.5', help: 'how likely' },
   servers: { flag: 'etcd-servers', type: 'list', help: 'endpoints' },
   config: { flag: 'runtime-config', type: 'map', help: 'what to serve' },
+  level: { flag: 'level', short: 'l', type: 'int', help: 'how much' },
   verbose: { flag: 'verbose', type: 'bool', help: 'say more' },
   store: { flag: 'store', type: 'string', default: 'embedded', choices: ['embedded', 'etcd'], help: 'which store' },
   old: { flag: 'old', type: 'string', help: 'gone soon', deprecated: { since: '1.20', instead: 'use --store' } },
@@ -21,6 +22,7 @@ describe('parseFlags()', () => {
       chance: 0,
       servers: [],
       config: new Map(),
+      level: 0,
       verbose: false,
       store: 'embedded',
       old: '',
@@ -33,6 +35,14 @@ describe('parseFlags()', () => {
     assert.deepEqual([options.port, options.grace, options.verbose, options.store], [1, 90_000, true, 'etcd']);
     assert.deepEqual([...given].sort(), ['grace', 'port', 'store', 'verbose']);
     assert.equal(parseFlags(TABLE, ['--chance=0.02']).options.chance, 0.02);
+  });
+
+  it('takes a letter for a name', () => {
+    for (const argv of [['-l=2'], ['-l2'], ['-l', '2'], ['--level=2'], ['--level', '2']]) {
+      assert.equal(parseFlags(TABLE, argv).options.level, 2, argv.join(' '));
+    }
+    for (const argv of [['-x=2'], ['-l'], ['-l='], ['-lx']]) assert.throws(() => parseFlags(TABLE, argv), FlagError);
+    assert.match(helpText('x', TABLE), /^ {2}-l, --level INT$/m);
   });
 
   it('joins lists and pairs that are given several times', () => {

@@ -16,6 +16,8 @@ export interface FlagTypes {
 interface FlagBase<T extends keyof FlagTypes> {
   /** Without the dashes. */
   readonly flag: string;
+  /** A letter that stands for it after one dash: `-v=2`, `-v2`, `-v 2`. */
+  readonly short?: string;
   readonly type: T;
   readonly help: string;
   /** As it would be written. Absent: empty, 0, false. */
@@ -54,11 +56,12 @@ export interface ParsedFlags<T extends FlagTable> {
  */
 export function parseFlags<T extends FlagTable>(table: T, argv: readonly string[]): ParsedFlags<T> {
   const byName = new Map(Object.entries(table).map(([key, flag]) => [flag.flag, { key, flag }]));
+  const byShort = new Map(Object.values<Flag>(table).map(({ short = '', flag }) => [short, flag]));
   const texts = new Map<string, string[]>();
   const warnings: string[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
-    const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const [name, value] = split(word, byShort);
     const entry = byName.get(name);
     if (entry === undefined) throw new FlagError(`Unknown flag: ${word}`);
     const text = value ?? (entry.flag.type === 'bool' ? 'true' : argv[++i]);
@@ -73,6 +76,15 @@ export function parseFlags<T extends FlagTable>(table: T, argv: readonly string[
     Object.entries(table).map(([key, flag]) => [key, readValue(flag, texts.get(key))]),
   ) as unknown as OptionsOf<T>; // one entry for each of the table, of its type
   return { options, warnings, given: new Set(texts.keys()) };
+}
+
+/** The name of the flag in a word, and its value where the word has one. */
+function split(word: string, byShort: ReadonlyMap<string, string>): readonly [name: string, value: string | undefined] {
+  const [, letter = '', after = ''] = /^-([a-z])(?:=?(.*))$/s.exec(word) ?? [];
+  const long = byShort.get(letter);
+  if (letter !== '' && long !== undefined) return [long, after === '' ? undefined : after];
+  const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+  return [name, value];
 }
 
 function readValue(flag: Flag, given: readonly string[] | undefined): FlagTypes[keyof FlagTypes] {
@@ -174,5 +186,5 @@ function helpEntry(flag: Flag): string {
     flag.default === undefined || flag.default === '' ? '' : `default ${flag.default}`,
     flag.deprecated === undefined ? '' : `deprecated since ${flag.deprecated.since}: ${flag.deprecated.instead}`,
   ].filter((note) => note !== '');
-  return `  --${flag.flag}${value}\n        ${flag.help}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+  return `  ${flag.short === undefined ? '' : `-${flag.short}, `}--${flag.flag}${value}\n        ${flag.help}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
 }
