@@ -38,7 +38,9 @@ export const storeKind = (o: Pick<StoreOptions, 'store' | 'etcdServers'>): Store
 const DEFAULT_ETCD = 'http://127.0.0.1:2379';
 
 /** Endpoints, and the files that say who is who. */
-export const etcdAddress = (o: StoreOptions): TlsFiles & { readonly endpoints: readonly string[] } => ({
+export const etcdAddress = (
+  o: Pick<StoreOptions, 'etcdServers' | 'etcdCaFile' | 'etcdCertFile' | 'etcdKeyFile'>,
+): TlsFiles & { readonly endpoints: readonly string[] } => ({
   endpoints: o.etcdServers.length > 0 ? [...o.etcdServers] : [DEFAULT_ETCD],
   ...(o.etcdCaFile === '' ? {} : { caFile: o.etcdCaFile }),
   ...(o.etcdCertFile === '' ? {} : { certFile: o.etcdCertFile }),

@@ -138,6 +138,14 @@ export interface StoreWatch {
   close(): void;
 }
 
+/** How much room a store takes, and whether there is more. */
+export interface StoreSpace {
+  /** It is out of space: it refuses what is to be kept (`noSpace`), and reads, deletes and compacts. */
+  readonly full: boolean;
+  /** Size of its file; of etcd, that of the member which answered. */
+  readonly bytes: number;
+}
+
 /** Differences between stores and versions of a store. */
 export interface StoreCapabilities {
   /**
@@ -186,8 +194,7 @@ export interface KeyValueStore {
   /** Ends a lease now and deletes its keys. @throws {StoreError} leaseNotFound */
   revokeLease(lease: LeaseId, signal: AbortSignal): Promise<void>;
 
-  /** Whether the store is out of space: it refuses what is to be kept (`noSpace`), and reads, deletes and compacts. */
-  full(signal: AbortSignal): Promise<boolean>;
+  space(signal: AbortSignal): Promise<StoreSpace>;
 
   capabilities(): StoreCapabilities;
 

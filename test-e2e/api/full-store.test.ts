@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
+import { runTool } from '../support/program.js';
 import type { Reply } from './tools/client.js';
 import { configMap, configMapsIn, createConfigMap, newNamespace, ok, refused } from './tools/objects.js';
 import { TestServer } from './tools/server.js';
@@ -8,19 +9,9 @@ const QUOTA_BYTES = 8 << 20;
 const DATA = { a: 'x'.repeat(400_000) };
 const FULL = /etcdserver: mvcc: database space exceeded/;
 
-/** etcd's own maintenance, over its JSON gateway. */
-async function maintain(etcd: EtcdServer, call: string, body: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${etcd.url}/v3/${call}`, { method: 'POST', body: JSON.stringify(body) });
-  assert.equal(answer.status, 200, await answer.clone().text());
-  return (await answer.json()) as Record<string, unknown>;
-}
-
 async function makeRoom(etcd: EtcdServer): Promise<void> {
-  const { header } = await maintain(etcd, 'kv/range', { key: Buffer.from('/').toString('base64') });
-  await maintain(etcd, 'kv/compaction', { revision: (header as { revision: string }).revision, physical: true });
-  await maintain(etcd, 'maintenance/defragment', {});
-  const { alarms } = await maintain(etcd, 'maintenance/alarm', { action: 'GET' });
-  for (const alarm of alarms as object[]) await maintain(etcd, 'maintenance/alarm', { action: 'DEACTIVATE', ...alarm });
+  const { code, stdout, stderr } = await runTool(['etcd', 'alarms', '--disarm', `--etcd-servers=${etcd.url}`]);
+  assert.deepEqual([code, stdout], [0, '1 alarms for space disarmed\n'], stderr);
 }
 
 for (const version of ['3.5', '3.4'] as const) {
@@ -61,6 +52,8 @@ for (const version of ['3.5', '3.4'] as const) {
       refused(await client.put(`${path}/c0`, configMap('c0')), 500, 'InternalError', FULL);
       refused(await client.patch(`${path}/c0`, { data: { a: 'y' } }), 500, 'InternalError', FULL);
       assert.deepEqual(await ready(), [200, '[-]store-space failed: reason withheld']);
+      assert.equal(await server.metric('apiserver_storage_full'), 1);
+      assert.ok((await server.metric('apiserver_storage_size_bytes')) >= QUOTA_BYTES);
 
       const stored = ok(await client.get(path)).items.length;
       // etcd keeps the write that finds it full only when it is applied, and refuses it all the same.
@@ -87,6 +80,7 @@ for (const version of ['3.5', '3.4'] as const) {
       assert.equal((await watch.next()).object.metadata.resourceVersion, written.metadata.resourceVersion);
       ok(await client.put(`${path}/c0`, configMap('c0')));
       assert.deepEqual(await ready(), [200, '[+]store-space ok']);
+      assert.equal(await server.metric('apiserver_storage_full'), 0);
       watch.close();
     });
   });

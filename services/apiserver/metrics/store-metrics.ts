@@ -1,3 +1,4 @@
+import type { StoreSpace } from '../../storage/store.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
 import { SeriesHistogram, type HistogramSeries } from './series.js';
@@ -15,11 +16,15 @@ export interface StoreMetrics {
   observe(operation: string, seconds: number, type?: string): void;
   /** Where the numbers of objects are to be had; asked at each scrape. */
   countObjectsBy(counts: ObjectCounts): void;
+  /** How much room the store takes; asked at each scrape. NaN is shown when it does not answer. */
+  measureBy(space: (signal: AbortSignal) => Promise<StoreSpace>): void;
 }
 
 const STORE_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
+/** Longest that a scrape waits for the store. */
+const SPACE_MS = 1000;
 /** Most series; further kinds are counted under no kind. */
 const MAX_SERIES = 4_000;
 
@@ -33,11 +38,13 @@ export class CountedStore implements StoreMetrics, MetricsArea {
   });
   #series = 0;
   #counts: ObjectCounts = () => [];
+  #space: (signal: AbortSignal) => Promise<StoreSpace> = () => Promise.reject(new Error('not yet'));
 
   register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void {
     this.#duration.register(prom, registry);
     const help = 'Stored objects, by resource';
     this.#registerCounts(prom, registry, 'apiserver_storage_objects', help);
+    this.#registerSpace(prom, registry);
     if (shows('1.22')) this.#registerCounts(prom, registry, 'etcd_object_counts', deprecatedHelp('1.22', help));
   }
 
@@ -53,6 +60,35 @@ export class CountedStore implements StoreMetrics, MetricsArea {
         for (const [resource, objects] of counts()) this.set({ resource }, objects);
       },
     });
+  }
+
+  measureBy(space: (signal: AbortSignal) => Promise<StoreSpace>): void {
+    this.#space = space;
+  }
+
+  #registerSpace(prom: Prom, registry: Registry): void {
+    let asked: Promise<StoreSpace | undefined> | undefined;
+    // One question for both: a scrape asks all metrics at once.
+    const space = (): Promise<StoreSpace | undefined> =>
+      (asked ??= this.#space(AbortSignal.timeout(SPACE_MS))
+        .catch(() => undefined)
+        .finally(() => (asked = undefined)));
+    const gauge = (name: string, help: string, valueOf: (space: StoreSpace) => number): void =>
+      void new prom.Gauge({
+        name,
+        help,
+        registers: [registry],
+        async collect() {
+          const now = await space();
+          this.set(now === undefined ? NaN : valueOf(now));
+        },
+      });
+    gauge(
+      'apiserver_storage_size_bytes',
+      'Size of the file of the store, of etcd that of the member which answered',
+      (it) => it.bytes,
+    );
+    gauge('apiserver_storage_full', 'Whether the store refuses writes for want of space', (it) => Number(it.full));
   }
 
   observe(operation: string, seconds: number, type = ''): void {

@@ -113,6 +113,7 @@ export async function buildCore(
   const live = new LiveCatalog({ builtIn: catalog, served, resources, feed, defaulter });
   const definitions = openDefinitions({ live, resources, vocabulary, log });
   metrics.store.countObjectsBy(() => objectCounts(resources));
+  metrics.store.measureBy((signal) => store.space(signal));
   const leases = new LeasePool(store, signal);
   const reader = new Reader({
     store,

@@ -26,7 +26,7 @@ export const HEALTH_CHECKS: readonly Plugin<ApiServerOptions, HealthDeps, Health
       endpoints: ['readyz'],
       // Reads and deletes go on, and deleting is what helps: a server that is taken out of service for it does neither.
       advisory: true,
-      check: async (signal) => !(await store.full(signal)),
+      check: async (signal) => !(await store.space(signal)).full,
     }),
   },
   {

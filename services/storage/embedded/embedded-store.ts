@@ -11,6 +11,7 @@ import {
   type RangeResult,
   type Revision,
   type StoreCapabilities,
+  type StoreSpace,
   type StoreWatch,
   type Transaction,
   type TransactionResult,
@@ -218,9 +219,9 @@ class EmbeddedStore implements EmbeddedKeyValueStore {
     });
   }
 
-  async full(signal: AbortSignal): Promise<boolean> {
+  async space(signal: AbortSignal): Promise<StoreSpace> {
     this.#check(signal);
-    return Promise.resolve(this.#full);
+    return Promise.resolve({ full: this.#full, bytes: this.#env.bytes });
   }
 
   capabilities(): StoreCapabilities {

@@ -139,6 +139,11 @@ export class Environment extends Table {
     if (!mine) throw new StoreError('unavailable', 'Cannot write to the store: another process has opened it');
   }
 
+  /** Size of the file. */
+  get bytes(): number {
+    return statSync(join(this.#directory, DATA)).size;
+  }
+
   /** Lets reads see the last commit. */
   renew(): void {
     this.snapshot.done();

@@ -40,7 +40,7 @@ async function burst({ key, bytes }: Command): Promise<unknown> {
 const COMMANDS: Readonly<Record<Command['do'], (c: Command) => unknown>> = {
   put: ({ key, bytes }) => put(store, key, bytes),
   get: async ({ key }) => (await store.get(key, {}, signal)).kv?.modRevision ?? null,
-  full: () => store.full(signal),
+  full: async () => (await store.space(signal)).full,
   burst,
   watched: () => watched,
 };

@@ -32,7 +32,7 @@ export function transformingStore(store: KeyValueStore, transformerOf: Transform
     grantLease: (ttlSeconds, signal) => store.grantLease(ttlSeconds, signal),
     renewLease: (lease, signal) => store.renewLease(lease, signal),
     revokeLease: (lease, signal) => store.revokeLease(lease, signal),
-    full: (signal) => store.full(signal),
+    space: (signal) => store.space(signal),
     capabilities: () => store.capabilities(),
     close: () => store.close(),
   };

@@ -9,6 +9,7 @@ import {
   type RangeOptions,
   type RangeResult,
   type Revision,
+  type StoreSpace,
   type Transaction,
   type TransactionResult,
 } from '../store.js';
@@ -192,15 +193,17 @@ function decodeFound(r: Reader, space: KeySpace): KeyValue | undefined {
   return found;
 }
 
-/** Whether the answer to a status request tells of an alarm for space, of whichever member. */
-export function decodeFull(answer: Buffer): boolean {
+/** What the answer to a status request tells of its room: an alarm for space counts of whichever member. */
+export function decodeSpace(answer: Buffer): StoreSpace {
   const r = new Reader(answer);
   let full = false;
+  let bytes = 0;
   while (r.next()) {
-    if (r.field === 8) full = r.text().includes('alarm:NOSPACE') || full;
+    if (r.field === 3) bytes = r.int();
+    else if (r.field === 8) full = r.text().includes('alarm:NOSPACE') || full;
     else r.skip();
   }
-  return full;
+  return { full, bytes };
 }
 
 /** The version in the answer to a status request. */

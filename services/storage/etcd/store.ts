@@ -10,6 +10,7 @@ import {
   type Revision,
   type StoreCapabilities,
   type StoreError,
+  type StoreSpace,
   type StoreWatch,
   type Transaction,
   type TransactionResult,
@@ -26,9 +27,9 @@ import { Lineage, replacedError, type Place } from './lineage.js';
 import type { StoreLog } from './log.js';
 import { STATUS, readVersions } from './members.js';
 import {
-  decodeFull,
   decodeHead,
   decodeRange,
+  decodeSpace,
   decodeTxn,
   encodeCompaction,
   encodeGet,
@@ -179,8 +180,8 @@ class EtcdStore implements KeyValueStore {
     await this.#call('lease', REVOKE, encodeLease(lease), signal);
   }
 
-  async full(signal: AbortSignal): Promise<boolean> {
-    return decodeFull(await this.#call('get', STATUS, Buffer.alloc(0), signal));
+  async space(signal: AbortSignal): Promise<StoreSpace> {
+    return decodeSpace(await this.#call('get', STATUS, Buffer.alloc(0), signal));
   }
 
   capabilities(): StoreCapabilities {
