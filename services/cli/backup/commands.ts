@@ -14,7 +14,7 @@ const SOURCES: Readonly<Record<StoreKind, (o: StoreOptions) => Promise<SnapshotS
   },
   etcd: async (o) => {
     const { etcdSnapshots } = await import('../../storage/etcd/snapshots.js');
-    return etcdSnapshots({ ...etcdAddress(o), log: createLog('warn') });
+    return etcdSnapshots({ ...etcdAddress(o), log: createLog({ logLevel: 'warn' }) });
   },
 };
 

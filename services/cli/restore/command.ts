@@ -8,11 +8,11 @@ import { DEFAULT_BUMP, restore, type RestoreOptions } from './restore.js';
 const STORES: Readonly<Record<StoreKind, (o: StoreOptions, fatal: () => void) => Promise<RestoreOptions['store']>>> = {
   embedded: async ({ dataDir }, onFatal) => {
     const { openEmbeddedStore } = await import('../../storage/embedded/embedded-store.js');
-    return openEmbeddedStore({ directory: join(dataDir, 'store'), log: createLog('warn'), onFatal });
+    return openEmbeddedStore({ directory: join(dataDir, 'store'), log: createLog({ logLevel: 'warn' }), onFatal });
   },
   etcd: async (o) => {
     const { openEtcdStore } = await import('../../storage/etcd/store.js');
-    return openEtcdStore({ ...etcdAddress(o), log: createLog('warn') });
+    return openEtcdStore({ ...etcdAddress(o), log: createLog({ logLevel: 'warn' }) });
   },
 };
 
