@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { FlagError, type ParsedFlags } from '../machinery/flags/flags.js';
-import { createLog, type LogLevel } from '../machinery/log/log.js';
+import { createLog } from '../machinery/log/log.js';
 import { commandLine, tell, usage, type ProcessDeps } from '../machinery/process/command-line.js';
 import { watchForEnd } from '../machinery/process/ending.js';
 import { vocabulary as vocabularyOf, type VocabularyName } from '../machinery/vocabulary/vocabulary.js';
@@ -43,7 +43,7 @@ function check({ options: o }: ParsedFlags<typeof RUN_FLAGS>): readonly string[]
 }
 
 async function runCommand({ options: o, given }: ParsedFlags<typeof RUN_FLAGS>): Promise<number> {
-  const log = createLog(o.logLevel as LogLevel); // one of the flag's choices
+  const log = createLog(o);
   const { stop } = watchForEnd(log);
   const directory = o.out === '' ? mkdtempSync(join(tmpdir(), 'robustness-')) : o.out;
   mkdirSync(directory, { recursive: true });
