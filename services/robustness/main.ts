@@ -6,6 +6,8 @@ import { createLog } from '../machinery/log/log.js';
 import { commandLine, tell, usage, type ProcessDeps } from '../machinery/process/command-line.js';
 import { watchForEnd } from '../machinery/process/ending.js';
 import { vocabulary as vocabularyOf, type VocabularyName } from '../machinery/vocabulary/vocabulary.js';
+import { SMALL_QUOTA } from './faults/etcd.js';
+import { faultsFor } from './faults/fault-table.js';
 import { Recorder } from './history/recorder.js';
 import { findEtcd } from './installation/find-etcd.js';
 import { openGiven } from './installation/given.js';
@@ -39,8 +41,16 @@ function check({ options: o }: ParsedFlags<typeof RUN_FLAGS>): readonly string[]
   if (isGiven && o.faults.length > 0 && o.faultCommand === '') {
     throw new FlagError('--faults needs --fault-command where the installation is given by --kubeconfig');
   }
-  return [];
+  const strange = isGiven ? undefined : faultsOf(o).find((name) => !faultsFor(o.members).includes(name));
+  if (strange === undefined) return [];
+  throw new FlagError(
+    `Cannot parse --faults: ${JSON.stringify(strange)} is none of ${faultsFor(o.members).join(', ')}`,
+  );
 }
+
+/** By name; `all` stands for all that an installation of this size can have. */
+const faultsOf = ({ faults, members }: RunOptions): readonly string[] =>
+  faults.flatMap((name) => (name === 'all' ? faultsFor(members) : [name]));
 
 async function runCommand({ options: o, given }: ParsedFlags<typeof RUN_FLAGS>): Promise<number> {
   const log = createLog(o);
@@ -52,7 +62,8 @@ async function runCommand({ options: o, given }: ParsedFlags<typeof RUN_FLAGS>):
   const recorder = new Recorder(join(directory, 'history.jsonl'));
   try {
     log.info('The run begins', { seed, directory });
-    await run(o, { installation, recorder, seed, told: toldOf(o, given), log }, stop);
+    const faults = faultsOf(o);
+    await run(o, { installation, recorder, seed, faults, told: toldOf(o, given), log }, stop);
   } finally {
     await recorder.close();
     await installation.close();
@@ -70,7 +81,8 @@ function open(
   if (o.kubeconfig.length > 0) {
     return openGiven({ vocabulary, kubeconfigs: o.kubeconfig, servers: o.servers, log });
   }
-  const { etcdArgs, serverArgs, members, replicas: servers } = o;
+  const { serverArgs, members, replicas: servers } = o;
+  const etcdArgs = [...(faultsOf(o).includes('full-disk') ? [SMALL_QUOTA] : []), ...o.etcdArgs];
   return openOwn({ vocabulary, servers, members, etcd: findEtcd(o.etcd), etcdArgs, serverArgs, directory });
 }
 

@@ -14,9 +14,11 @@ export interface TcpProxy {
   pause(): void;
   /** Lets requests through and no answers. */
   holdAnswers(): void;
+  /** Lets answers through and no requests. */
+  holdRequests(): void;
   /** Lets answers through in pieces of this many bytes, one every 20 ms on each connection; until `resume`. */
   slow(pieceBytes: number): void;
-  /** Ends `pause`, `holdAnswers` and `slow`; what was held back goes its way. */
+  /** Ends `pause`, `holdAnswers`, `holdRequests` and `slow`; what was held back goes its way. */
   resume(): void;
   /** Ends every connection, and refuses new ones until `admit()`. */
   refuse(): Promise<void>;
@@ -65,6 +67,10 @@ class Proxy implements TcpProxy {
 
   holdAnswers(): void {
     this.#hold(false, true);
+  }
+
+  holdRequests(): void {
+    this.#hold(true, false);
   }
 
   slow(pieceBytes: number): void {

@@ -66,14 +66,17 @@ export const isOurs = ({ metadata: { name } }: Live<ConfigMap>): boolean => /^(?
  * one makes no later check weaker.
  */
 export class Names {
-  /** Operations after which the oldest name is given up. */
-  static readonly #EVERY = 60;
+  /** Operations after which the oldest number is given up, or half of it. */
+  static readonly #EVERY = 30;
   static readonly #AT_ONCE = 16;
   #taken = 0;
 
-  /** @returns The number of the oldest name, when it is to be given up now. */
-  next(): number | undefined {
-    return ++this.#taken % Names.#EVERY === 0 ? this.#oldest - 1 : undefined;
+  /** @returns What is to be deleted now, because nothing more is done with it. */
+  next(): { readonly pool: 'main' | 'family'; readonly name: string } | undefined {
+    if (++this.#taken % Names.#EVERY !== 0) return undefined;
+    const number = this.#oldest - 1;
+    const isFirstHalf = (this.#taken / Names.#EVERY) % 2 === 0;
+    return isFirstHalf ? { pool: 'main', name: `o-${number}` } : { pool: 'family', name: `parent-${number}` };
   }
 
   /** @param at 0 to 1 */
@@ -82,6 +85,6 @@ export class Names {
   }
 
   get #oldest(): number {
-    return Math.floor(this.#taken / Names.#EVERY);
+    return Math.floor(this.#taken / (2 * Names.#EVERY));
   }
 }

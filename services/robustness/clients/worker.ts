@@ -30,6 +30,7 @@ export class Worker {
   readonly #maps: ResourceClient<ConfigMap>;
   /** What it has seen last of each object; of those that are written no more there is nothing after a while. */
   readonly #memory = new Map<string, Kept>();
+  readonly #never = new AbortController().signal;
   #tokens = 0;
 
   static readonly #REMEMBERED = 200;
@@ -42,13 +43,13 @@ export class Worker {
     this.#maps = configMapsOf(this.#client, scene);
   }
 
-  /** Until `signal` fires or there are enough operations. */
+  /** Until `signal` fires or there are enough operations; what is under way is answered, or is not in the client's own time. */
   async run(signal: AbortSignal): Promise<void> {
     try {
       for (;;) {
         const id = await this.#scene.pace.next(signal);
         if (id === undefined) return;
-        const { code } = await this.#operation(id, signal);
+        const { code } = await this.#operation(id, this.#never);
         if (code === 0 || code >= 500) await rest(PAUSE_MS, signal);
       }
     } finally {
@@ -59,7 +60,7 @@ export class Worker {
   async #operation(id: number, signal: AbortSignal): Promise<Answered> {
     const { names, namespaces } = this.#scene;
     const old = names.next();
-    if (old !== undefined) return this.#delete({ id, ns: namespaces.main, name: `o-${old}` }, signal, 'plain');
+    if (old !== undefined) return this.#delete({ id, ns: namespaces[old.pool], name: old.name }, signal, 'given up');
     const pool = this.#random.weighted(POOLS);
     const number = names.choose(this.#random.next());
     const ns = namespaces[pool];
@@ -157,21 +158,22 @@ export class Worker {
     }));
   }
 
-  #delete(at: At, signal: AbortSignal, how: 'plain' | 'Background' | 'Foreground' = 'plain'): Promise<Answered> {
+  #delete(at: At, signal: AbortSignal, how: HowToDelete = 'plain'): Promise<Answered> {
     const kept = this.#memory.get(keyIn(at))?.metadata;
-    const condition = this.#random.weighted({ none: 1, uid: 6, version: 3 });
-    const ifUid = condition === 'none' ? undefined : kept?.uid;
-    const ifRv = condition === 'version' ? kept?.resourceVersion : undefined;
+    const condition = how === 'given up' ? 'none' : this.#random.weighted({ none: 1, uid: 6, version: 3 });
+    const uid = condition === 'none' ? undefined : kept?.uid;
+    const resourceVersion = condition === 'version' ? kept?.resourceVersion : undefined;
     const conditions = {
-      ...(ifUid === undefined ? {} : { ifUid }),
-      ...(ifRv === undefined ? {} : { ifRv: Number(ifRv) }),
+      ...(uid === undefined ? {} : { ifUid: uid }),
+      ...(resourceVersion === undefined ? {} : { ifRv: Number(resourceVersion) }),
     };
     const preconditions = {
-      ...(ifUid === undefined ? {} : { uid: ifUid }),
-      ...(ifRv === undefined ? {} : { resourceVersion: ifRv }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
     };
-    const o = { preconditions, ...(how === 'plain' ? {} : { propagationPolicy: how }) };
+    const isSaid = how === 'Background' || how === 'Foreground';
     return this.#do({ ...at, verb: 'delete', ...conditions }, async () => {
+      const o = { preconditions, ...(isSaid ? { propagationPolicy: how } : {}) };
       await this.#maps.delete({ namespace: at.ns, name: at.name }, o, signal);
       return { code: OK };
     });
@@ -217,6 +219,9 @@ export class Worker {
     if (this.#memory.size > Worker.#REMEMBERED && oldest !== undefined) this.#memory.delete(oldest);
   }
 }
+
+/** How what an object owns goes with it; what is given up goes whatever it has become. */
+type HowToDelete = 'plain' | 'given up' | 'Background' | 'Foreground';
 
 interface At {
   readonly id: number;

@@ -1,18 +1,13 @@
-import type { Parts } from '../installation/installation.js';
-import type { Random } from '../random/random.js';
+import { ETCD_FAULTS } from './etcd.js';
+import type { FaultKind } from './fault.js';
+import { LINK_FAULTS } from './links.js';
+import { PROCESS_FAULTS } from './processes.js';
 
-/** What a fault hits, chosen when it begins. */
-export interface Fault {
-  /** Servers that are not well meanwhile. */
-  readonly hits: readonly number[] | 'all';
-  start(): Promise<void>;
-  /** Whatever it broke is whole again when it resolves. */
-  stop(): Promise<void>;
-}
+/** Everything that can be broken. A new fault is an entry of one of these tables. */
+export const FAULTS: ReadonlyMap<string, FaultKind> = new Map(
+  Object.entries({ ...PROCESS_FAULTS, ...LINK_FAULTS, ...ETCD_FAULTS }),
+);
 
-export type MakeFault = (parts: Parts, random: Random) => Fault;
-
-export const FAULTS = {} as const satisfies Readonly<Record<string, MakeFault>>;
-
-export type FaultName = keyof typeof FAULTS;
-export const FAULT_NAMES: readonly string[] = Object.keys(FAULTS);
+/** Those that an etcd of so many members can have. */
+export const faultsFor = (members: number): string[] =>
+  [...FAULTS].filter(([, { members: needed = 1 }]) => needed <= members).map(([name]) => name);

@@ -30,6 +30,6 @@ export interface ServerPart {
   readonly link: TcpProxy;
   /** The wires between it and each member of etcd. */
   readonly storeLinks: readonly TcpProxy[];
-  /** Milliseconds that its clock goes wrong from its next start on. */
-  setClock(aheadMs: number): void;
+  /** Sets its clock wrong by so many milliseconds, within a moment, while it runs; 0 sets it right. */
+  readonly setClock: (aheadMs: number) => void;
 }

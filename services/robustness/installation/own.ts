@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fixed } from '../../client/credentials/fixed.js';
@@ -88,7 +89,7 @@ interface ServerScene {
 }
 
 function serverPart({ o, i, port, link, storeLinks, serverFlags }: ServerScene): ServerPart {
-  let aheadMs = 0;
+  const clockFile = join(o.directory, `clock-${i}`);
   const args = [
     'apiserver',
     '--bind-address=127.0.0.1',
@@ -103,11 +104,11 @@ function serverPart({ o, i, port, link, storeLinks, serverFlags }: ServerScene):
     name: `apiserver-${i}`,
     command: programPath(),
     args: () => args,
-    env: () => (aheadMs === 0 ? {} : { NODE_OPTIONS: `--import=${clockModule()}`, CLOCK_AHEAD_MS: String(aheadMs) }),
+    env: () => ({ NODE_OPTIONS: `--import=${clockModule()}`, CLOCK_FILE: clockFile }),
     ready: 'ready https://',
     logFile: join(o.directory, `apiserver-${i}.log`),
   });
-  return { process, link, storeLinks, setClock: (ms) => void (aheadMs = ms) };
+  return { process, link, storeLinks, setClock: (ms) => writeFileSync(clockFile, String(ms)) };
 }
 
 /** Each process of controllers reaches another server; what ends because it leads no more is started again. */
@@ -143,5 +144,5 @@ async function openControllers(
 
 /** `bin/platform` beside this package's code. */
 const programPath = (): string => fileURLToPath(new URL('../../../../bin/platform', import.meta.url));
-/** Shifts the clock of the process that loads it. */
-const clockModule = (): string => new URL('../faults/clock-ahead.js', import.meta.url).href;
+/** Shifts the clock of the process that loads it, when it is told to. */
+const clockModule = (): string => new URL('../installation/stepped-clock.js', import.meta.url).href;

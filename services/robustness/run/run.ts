@@ -9,7 +9,7 @@ import { runFaults } from '../faults/run-faults.js';
 import type { Recorder } from '../history/recorder.js';
 import type { Installation } from '../installation/installation.js';
 import type { RunOptions } from '../options.js';
-import { randomOf } from '../random/random.js';
+import { randomOf, type Random } from '../random/random.js';
 import { openNamespaces, removeNamespaces } from './namespaces.js';
 import { comeToRest } from './rest.js';
 
@@ -17,6 +17,8 @@ export interface RunDeps {
   readonly installation: Installation;
   readonly recorder: Recorder;
   readonly seed: number;
+  /** What is broken meanwhile. */
+  readonly faults: readonly string[];
   /** As they are told in the history. */
   readonly told: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -39,7 +41,7 @@ export async function run(o: RunOptions, d: RunDeps, signal: AbortSignal): Promi
   const options = { ...d.told, servers: String(servers.length) };
   recorder.write({ t: 'run', version: 1, seed, options, pools, quota: o.quota });
   try {
-    await work(o, scene, seed, signal);
+    await work(o, scene, d, signal);
   } finally {
     await removeNamespaces(about, Object.values(namespaces), AbortSignal.timeout(ENDING_MS)).catch((err: unknown) =>
       log.warn('The namespaces of the run are left behind', { err }),
@@ -48,33 +50,47 @@ export async function run(o: RunOptions, d: RunDeps, signal: AbortSignal): Promi
   }
 }
 
-async function work(o: RunOptions, scene: Scene, seed: number, signal: AbortSignal): Promise<void> {
+async function work(o: RunOptions, scene: Scene, { seed, faults: names }: RunDeps, signal: AbortSignal): Promise<void> {
   const random = randomOf(seed);
   const watchingEnds = new AbortController();
-  const watching = watchersOf(o, scene);
-  const watches = watching.map(({ watcher }) => watcher.run(watchingEnds.signal));
   const soon = new AbortController();
-  const stopSoon = AbortSignal.any([signal, soon.signal, AbortSignal.timeout(o.duration)]);
-  const faults = runFaults(o, { scene, random: random.fork() }, stopSoon);
-  const contenders = LEASES.flatMap((lease, l) =>
-    Array.from({ length: o.contenders }, (_, i) => {
-      const index = 20_000 + l * o.contenders + i;
-      return new Contender(scene, index, { lease, random: random.fork() }).run(stopSoon);
-    }),
-  );
-  const workers = Array.from({ length: o.clients }, (_, i) => new Worker(scene, i, random.fork()).run(stopSoon));
+  let failure: unknown;
+  /** What fails ends the run, and is told of when everything has ended. */
+  const guarded = (work: Promise<void>): Promise<void> =>
+    work.catch((err: unknown) => {
+      failure ??= err;
+      soon.abort();
+    });
+  const watching = watchersOf(o, scene);
+  const watches = watching.map(({ watcher }) => guarded(watcher.run(watchingEnds.signal)));
+  const stop = (): void => soon.abort();
+  const limit = setTimeout(stop, o.duration);
+  signal.addEventListener('abort', stop);
+  const faults = guarded(runFaults(o, { scene, names, random: random.fork() }, soon.signal));
+  const contenders = contendersOf(o, scene, random).map((it) => guarded(it.run(soon.signal)));
+  const workers = Array.from({ length: o.clients }, (_, i) => new Worker(scene, i, random.fork()));
   const progress = tellProgress(scene, soon.signal);
   try {
-    await Promise.all(workers);
+    await Promise.all(workers.map((it) => guarded(it.run(soon.signal))));
     soon.abort();
     await Promise.all([faults, ...contenders, progress]);
-    await comeToRest(scene, watching, AbortSignal.timeout(4 * ENDING_MS));
+    if (failure === undefined) await comeToRest(scene, watching, AbortSignal.timeout(4 * ENDING_MS));
   } finally {
-    soon.abort();
+    clearTimeout(limit);
+    signal.removeEventListener('abort', stop);
     watchingEnds.abort();
-    await Promise.allSettled([...watches, faults, ...contenders]);
+    await Promise.all(watches);
   }
+  if (failure !== undefined) throw failure instanceof Error ? failure : new Error('The run failed');
 }
+
+const contendersOf = (o: RunOptions, scene: Scene, random: Random): Contender[] =>
+  LEASES.flatMap((lease, l) =>
+    Array.from({ length: o.contenders }, (_, i) => {
+      const index = 20_000 + l * o.contenders + i;
+      return new Contender(scene, index, { lease, random: random.fork() });
+    }),
+  );
 
 /** Every second one sees everything; each pool has one of these. */
 function watchersOf(o: RunOptions, scene: Scene): { watcher: Watcher; ns: string; selector: string }[] {
