@@ -73,8 +73,8 @@ export class CountedStore implements StoreMetrics, MetricsArea {
       (asked ??= this.#space(AbortSignal.timeout(SPACE_MS))
         .catch(() => undefined)
         .finally(() => (asked = undefined)));
-    const gauge = (name: string, help: string, valueOf: (space: StoreSpace) => number): void =>
-      void new prom.Gauge({
+    const gauge = (name: string, help: string, valueOf: (space: StoreSpace) => number): void => {
+      new prom.Gauge({
         name,
         help,
         registers: [registry],
@@ -83,6 +83,7 @@ export class CountedStore implements StoreMetrics, MetricsArea {
           this.set(now === undefined ? NaN : valueOf(now));
         },
       });
+    };
     gauge(
       'apiserver_storage_size_bytes',
       'Size of the file of the store, of etcd that of the member which answered',

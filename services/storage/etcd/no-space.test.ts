@@ -40,7 +40,7 @@ for (const version of ['3.5', '3.4'] as const) {
     it('says so, refuses what is to be kept, and reads and deletes', async () => {
       const { full, bytes } = await store.space(signal);
       assert.equal(full, true);
-      assert.ok(bytes >= 4 << 20, String(bytes));
+      assert.ok(bytes > 2 << 20, String(bytes)); // the write that would fill it is refused
       await assert.rejects(put(store, '/b', 'v', signal), (err) => isStoreError(err, 'noSpace'));
       await assert.rejects(store.grantLease(60, signal), (err) => isStoreError(err, 'noSpace'));
       assert.equal((await store.get('/registry/a', {}, signal)).kv?.modRevision, last);
