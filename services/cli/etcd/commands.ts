@@ -25,7 +25,7 @@ const PAUSE = {
 type Address = Pick<StoreOptions, 'etcdServers' | 'etcdCaFile' | 'etcdCertFile' | 'etcdKeyFile'>;
 
 async function withEtcd(o: Address, act: (etcd: Maintenance) => Promise<void>): Promise<void> {
-  const etcd = new Maintenance({ ...etcdAddress(o), log: createLog('error') });
+  const etcd = new Maintenance({ ...etcdAddress(o), log: createLog({ logLevel: 'error' }) });
   try {
     await act(etcd);
   } finally {
