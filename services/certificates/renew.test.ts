@@ -30,7 +30,7 @@ describe('renewals()', () => {
     sets.clear();
     const made = names(await run());
     assert.deepEqual(made.slice(0, 3), ['ca', 'etcd-ca', 'front-proxy-ca']);
-    assert.equal(made.length, 3 + 1 + 10);
+    assert.equal(made.length, 3 + 1 + 11);
     assert.deepEqual(await run(), []);
   });
 

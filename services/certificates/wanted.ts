@@ -12,6 +12,8 @@ const CONTROLLERS = [
 
 /** Members may do everything, whatever the authorizers say. */
 const ADMIN_GROUP = 'system:masters';
+/** Members may read metrics and health. */
+const MONITORING_GROUP = 'system:monitoring';
 
 /** A key and its certificate that an installation needs, by the name of its set. */
 export interface WantedLeaf extends Omit<LeafRequest, 'key'> {
@@ -53,7 +55,8 @@ export function wantedBy(vocabulary: Vocabulary, hosts: Hosts): Wanted {
       { name: 'apiserver', authority: 'ca', commonName: serverName, hosts: [...new Set([...names, ...hosts.servers])], usage: 'serverAuth' },
       ...(hasEtcd ? ownEtcd : []),
       { name: 'front-proxy-client', authority: 'front-proxy-ca', commonName: 'front-proxy-client', hosts: [], usage: 'clientAuth' },
-      { ...client('admin', 'admin'), organization: ADMIN_GROUP },
+        { ...client('admin', 'admin'), organization: ADMIN_GROUP },
+      { ...client('monitoring', 'monitoring'), organization: MONITORING_GROUP },
       ...CONTROLLERS.map((name) => client(name, `system:${vocabulary.translate(`platform-${name}`)}`)),
     ],
     keys: ['service-account'],
