@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinitionStatus,
 } from '../../machinery/types/generated/apiextensions.v1.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { approvalOf } from '../registry/validation/apiextensions/approval.js';
 import { conditionsOf, isTrue, specOf, type Definition } from './definition.js';
 import { acceptNames, type TakenNames } from './names.js';
 
@@ -51,29 +52,19 @@ const structure = (problems: string): Condition | undefined =>
     ? undefined
     : { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message: problems };
 
-/** Where to read about the annotation. */
-const ABOUT = 'https://github.com/kubernetes/enhancements/pull/1111';
+const APPROVALS = {
+  missing: { status: 'False', reason: 'MissingAnnotation' },
+  invalid: { status: 'False', reason: 'InvalidAnnotation' },
+  unapproved: { status: 'False', reason: 'UnapprovedAnnotation' },
+  approved: { status: 'True', reason: 'ApprovedAnnotation' },
+} as const;
 
 /** Definitions in groups of the product's own domains have to say where they were approved. */
 function approval(definition: Definition, vocabulary: Vocabulary): Condition | undefined {
-  const { group = '' } = specOf(definition);
-  const { reservedDomains, annotations, policyConformantCondition: type } = vocabulary;
-  if (!reservedDomains.some((domain) => group === domain || group.endsWith(`.${domain}`))) return undefined;
-  const key = annotations.apiApproved;
-  const value = definition.metadata.annotations?.[key] ?? '';
-  const wanted = `protected groups must have approval annotation ${JSON.stringify(key)}`;
-  if (value === '') {
-    return { type, status: 'False', reason: 'MissingAnnotation', message: `${wanted}, see ${ABOUT}` };
-  }
-  if (value.startsWith('unapproved')) {
-    return { type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(value)}` };
-  }
-  if (isWholeUrl(value)) return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${value}` };
-  const message = `${wanted} with either a URL or a reason starting with "unapproved", see ${ABOUT}`;
-  return { type, status: 'False', reason: 'InvalidAnnotation', message };
+  const found = approvalOf(definition, specOf(definition).group ?? '', vocabulary);
+  if (found === undefined) return undefined;
+  return { type: vocabulary.policyConformantCondition, ...APPROVALS[found.state], message: found.message };
 }
-
-const isWholeUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text) && URL.canParse(text);
 
 /** The conditions after a verdict: each in its place, with the time of its last change. */
 export function merged(

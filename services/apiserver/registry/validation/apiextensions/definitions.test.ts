@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { changed, KindUnderTest } from '../testing/cases.js';
 import { SUBDOMAIN } from '../testing/words.js';
 
@@ -175,6 +176,298 @@ describe('validation of definitions of custom resources', () => {
       [{ [`${S}.properties`]: { a: {} } }, `${AT}.properties[a].type`, NO_TYPE],
       [{ [S]: undefined }, AT, 'Required value: schemas are required'],
     ]);
+  });
+
+  describe('what schemas say', () => {
+    const S = 'spec.versions.0.schema.openAPIV3Schema';
+    const A = 'spec.versions[0].schema.openAPIV3Schema.properties[a]';
+    const x = (name: string): string => `x-kubernetes-${name}`;
+    const text = { type: 'string' };
+    const listOf = (marker: string, items: object, more: object = {}): object => ({
+      type: 'array',
+      items,
+      [x('list-type')]: marker,
+      ...more,
+    });
+    const item = (more: object = {}): object => ({ type: 'object', properties: { n: text }, ...more });
+    const keyed = { [x('list-map-keys')]: ['n'] };
+    const inKeys = `this property is in ${x('list-map-keys')}, so it`;
+    const cases: readonly (readonly [schema: object, ...fieldsAndMessages: string[]])[] = [
+      [
+        { type: 'null' },
+        '.type',
+        'Forbidden: type cannot be set to null, use nullable as an alternative',
+        '.type',
+        'Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+      ],
+      [
+        { type: 'text' },
+        '.type',
+        'Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string"',
+      ],
+      [
+        { ...text, pattern: '(' },
+        '.pattern',
+        'Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`',
+      ],
+      [
+        { type: 'array', items: text, uniqueItems: true },
+        '.uniqueItems',
+        'Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+      ],
+      [{ ...text, $ref: '#/a' }, '.$ref', 'Forbidden: $ref is not supported'],
+      [
+        { type: 'object', properties: { b: text }, additionalProperties: text },
+        '.additionalProperties',
+        'Forbidden: additionalProperties and properties are mutual exclusive',
+      ],
+      [
+        { type: 'object', [x('map-type')]: 'other' },
+        `.${x('map-type')}`,
+        'Unsupported value: "other": supported values: "atomic", "granular"',
+      ],
+      [
+        { ...text, [x('map-type')]: 'atomic' },
+        '.type',
+        `Invalid value: "string": must be object if ${x('map-type')} is specified`,
+      ],
+      [
+        { ...text, [x('list-type')]: 'set' },
+        '.type',
+        `Invalid value: "string": must be array if ${x('list-type')} is specified`,
+      ],
+      [
+        listOf('other', text),
+        `.${x('list-type')}`,
+        'Unsupported value: "other": supported values: "atomic", "set", "map"',
+      ],
+      [
+        listOf('set', item()),
+        `.items.${x('map-type')}`,
+        `Invalid value: "null": must be atomic as item of a list with ${x('list-type')}=set`,
+      ],
+      [
+        listOf('set', { ...text, nullable: true }),
+        '.items.nullable',
+        `Forbidden: cannot be nullable when ${x('list-type')} is set`,
+      ],
+      [
+        { type: 'array', items: item({ required: ['n'] }), ...keyed },
+        `.${x('list-type')}`,
+        `Required value: must be map if ${x('list-map-keys')} is non-empty`,
+      ],
+      [
+        listOf('set', text, keyed),
+        `.${x('list-type')}`,
+        `Invalid value: "set": must be map if ${x('list-map-keys')} is non-empty`,
+      ],
+      [
+        listOf('map', item()),
+        `.${x('list-map-keys')}`,
+        `Required value: must not be empty if ${x('list-type')} is map`,
+      ],
+      [
+        listOf('map', text, keyed),
+        '.items.type',
+        `Invalid value: "string": must be object if parent array's ${x('list-type')} is map`,
+      ],
+      [
+        listOf('map', item(), keyed),
+        '.items.properties[n].default',
+        `Required value: ${inKeys} must have a default or be a required property`,
+      ],
+      [
+        listOf('map', item({ required: ['n'], properties: { n: { ...text, nullable: true } } }), keyed),
+        '.items.properties[n].nullable',
+        `Forbidden: ${inKeys} cannot be nullable`,
+      ],
+      [
+        listOf('map', item({ required: ['n'] }), { [x('list-map-keys')]: ['n', 'n'] }),
+        `.${x('list-map-keys')}`,
+        'Invalid value: ["n","n"]: must not contain duplicate entries',
+      ],
+      [
+        listOf('map', item({ required: ['m'] }), { [x('list-map-keys')]: ['m'] }),
+        `.${x('list-map-keys')}`,
+        'Invalid value: ["m"]: entries must all be names of item properties',
+      ],
+      [
+        listOf('map', item({ required: ['n'], properties: { n: { type: 'object' } } }), keyed),
+        '.items.properties[n].type',
+        `Invalid value: "object": must be a scalar type if parent array's ${x('list-type')} is map`,
+      ],
+      [{ ...text, anyOf: [{ type: 'string' }] }, '.anyOf[0].type', 'Forbidden: must be empty to be structural'],
+      [{ ...text, allOf: [{ default: 'a' }] }, '.allOf[0].default', 'Forbidden: must be undefined to be structural'],
+      [{ ...text, not: { nullable: true } }, '.not.nullable', 'Forbidden: must be false to be structural'],
+      [
+        { type: 'object', oneOf: [{ properties: { b: { minLength: 1 } } }] },
+        '.properties[b]',
+        `Required value: because it is defined in ${A}.oneOf[0].properties[b]`,
+      ],
+      [
+        { type: 'array', items: text, allOf: [{ items: { title: 't' } }] },
+        '.allOf[0].items.title',
+        'Forbidden: must be empty to be structural',
+      ],
+      [
+        { ...text, default: 1 },
+        '.default',
+        `Invalid value: "integer": ${A}.default in body must be of type string: "integer"`,
+      ],
+      [
+        { ...item(), default: { n: 'x', o: 1 } },
+        '.default',
+        'Invalid value: {"n":"x","o":1}: must not have unknown fields',
+      ],
+      [
+        { ...text, [x('validations')]: [{ rule: 'true' }] },
+        `.${x('validations')}`,
+        'Forbidden: this server does not evaluate rules yet',
+      ],
+    ];
+    for (const [schema, ...told] of cases) {
+      it(JSON.stringify(schema), () => {
+        const object = changed(definition, { [S]: { type: 'object', properties: { a: schema } } });
+        const found = kind
+          .onCreate(object)
+          .map(({ field, message }) => [field, message.replace('default in body', `${A}.default in body`)]);
+        const wanted = told.flatMap((it, i) => (i % 2 === 0 ? [[A + it, told[i + 1]]] : []));
+        assert.deepEqual(found, wanted);
+      });
+    }
+    kind.accepts(definition, [
+      {
+        [S]: {
+          type: 'object',
+          properties: {
+            a: { [x('int-or-string')]: true, anyOf: [{ type: 'integer' }, { type: 'string' }], default: '50%' },
+          },
+        },
+      },
+      {
+        [S]: {
+          type: 'object',
+          properties: { a: listOf('map', item({ properties: { n: { ...text, default: 'x' } } }), keyed) },
+        },
+      },
+    ]);
+  });
+
+  describe('what versions say beside their schemas', () => {
+    const V = 'spec.versions[0]';
+    const schema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { a: { type: 'string' }, n: { type: 'number' } } } },
+    };
+    const selectable = (...paths: readonly string[]): object => ({
+      schema: { openAPIV3Schema: schema },
+      selectableFields: paths.map((jsonPath) => ({ jsonPath })),
+    });
+    const scale = (specReplicasPath: string, statusReplicasPath: string, labelSelectorPath?: string): object => ({
+      subresources: {
+        scale: {
+          specReplicasPath,
+          statusReplicasPath,
+          ...(labelSelectorPath === undefined ? {} : { labelSelectorPath }),
+        },
+      },
+    });
+    const cases: readonly (readonly [version: object, field: string, message: string])[] = [
+      [
+        { deprecationWarning: 'x' },
+        '.deprecationWarning',
+        'Invalid value: "x": can only be set for deprecated versions',
+      ],
+      [
+        { deprecated: true, deprecationWarning: '' },
+        '.deprecationWarning',
+        'Invalid value: "": must not be an empty string',
+      ],
+      [
+        { deprecated: true, deprecationWarning: 'a\nb' },
+        '.deprecationWarning',
+        'Invalid value: "a\\nb": must only contain printable UTF-8 characters',
+      ],
+      [
+        { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] },
+        '.additionalPrinterColumns[0].type',
+        'Invalid value: "text": must be one of boolean,date,integer,number,string',
+      ],
+      [
+        { additionalPrinterColumns: [{ name: 'A', type: 'date', jsonPath: 'a' }] },
+        '.additionalPrinterColumns[0].JSONPath',
+        'Invalid value: "a": must be a simple json path starting with .',
+      ],
+      [
+        scale('.status.n', '.status.n'),
+        '.subresources.scale.specReplicasPath',
+        'Invalid value: ".status.n": should be a json path under .spec',
+      ],
+      [
+        scale('.spec.n', 'n'),
+        '.subresources.scale.statusReplicasPath',
+        'Invalid value: "n": must be a simple json path starting with .',
+      ],
+      [
+        scale('.spec.n', '.status.n', '.a'),
+        '.subresources.scale.labelSelectorPath',
+        'Invalid value: ".a": should be a json path under either .spec or .status',
+      ],
+      [
+        selectable('.spec.b'),
+        '.selectableFields[0].jsonPath',
+        'Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
+      ],
+      [selectable('.spec.a', '.spec.a'), '.selectableFields[1].jsonPath', 'Duplicate value: ".spec.a"'],
+      [
+        selectable('.spec.n'),
+        '.selectableFields[0].jsonPath',
+        'Invalid value: ".spec.n": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      ],
+    ];
+    for (const [version_, field, message] of cases) {
+      it(`${field}: ${message}`, () => {
+        const object = changed(
+          definition,
+          Object.fromEntries(Object.entries(version_).map(([name, value]) => [`spec.versions.0.${name}`, value])),
+        );
+        assert.deepEqual(
+          kind.onCreate(object).map((it) => [it.field, it.message]),
+          [[V + field, message]],
+        );
+      });
+    }
+    kind.refuses(definition, [
+      [
+        { 'spec.conversion': { strategy: 'Magic' } },
+        'spec.conversion.strategy',
+        'Unsupported value: "Magic": supported values: "None", "Webhook"',
+      ],
+      [
+        { 'spec.preserveUnknownFields': true },
+        'spec.preserveUnknownFields',
+        'Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+      ],
+    ]);
+  });
+
+  describe('approval', () => {
+    const ours = changed(definition, { 'spec.group': 'x.k8s.io', 'metadata.name': 'crontabs.x.k8s.io' });
+    const at = 'metadata.annotations[api-approved.kubernetes.io]';
+    it('is needed in groups of the product itself', () => {
+      assert.deepEqual(
+        kind.onCreate(ours).map(({ field, reason }) => [field, reason]),
+        [[at, 'FieldValueRequired']],
+      );
+      const approved = changed(ours, { 'metadata.annotations': { 'api-approved.kubernetes.io': 'https://a.b/c' } });
+      assert.deepEqual(kind.onCreate(approved), []);
+      const odd = changed(ours, { 'metadata.annotations': { 'api-approved.kubernetes.io': 'because' } });
+      assert.deepEqual(
+        kind.onCreate(odd).map(({ field, reason }) => [field, reason]),
+        [[at, 'FieldValueInvalid']],
+      );
+    });
+    kind.acceptsUpdates(ours, [{ 'spec.names.shortNames': ['c'] }]);
   });
 
   const established = changed(definition, { 'status.conditions': [{ type: 'Established', status: 'True' }] });

@@ -8,7 +8,12 @@ import type {
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { At, checkImmutable, each, requireEnum } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
-import { StructuralSchemas, type Schema } from './schemas.js';
+import { approvalOf } from './approval.js';
+import { checkDefaults } from './defaults.js';
+import { NestedSchemas } from './nested-schemas.js';
+import { SchemaRules } from './schema-rules.js';
+import { eachInside, StructuralSchemas, type Schema } from './schemas.js';
+import { checkConversion, checkVersion } from './version-rules.js';
 
 type Definition = ApiObject & CustomResourceDefinition;
 type DefinitionSpec = CustomResourceDefinitionSpec;
@@ -77,14 +82,68 @@ const requireSchemas: SchemaRule = (definition, problems) => {
   });
 };
 
-const checkSchemas =
-  (structural: StructuralSchemas): SchemaRule =>
+/** Asks something of each schema. */
+const eachSchema =
+  (check: (at: At, schema: Schema) => void): SchemaRule =>
   (definition, problems) => {
     each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
       const { openAPIV3Schema: root } = schema ?? {};
-      if (root !== undefined) structural.check(at.child('schema').child('openAPIV3Schema'), root as Schema);
+      if (root !== undefined) check(at.child('schema').child('openAPIV3Schema'), root as Schema);
     });
   };
+
+const checkVersionParts: SchemaRule = (definition, problems) => {
+  each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) => checkVersion(at, version));
+};
+
+/** Defaults are held against schemas that are right. */
+const checkAllDefaults =
+  (structure: readonly SchemaRule[], { openApiExtension }: Vocabulary): SchemaRule =>
+  (definition, problems) => {
+    if (!structure.every((rule) => holds(rule, definition))) return;
+    eachSchema((at, schema) => checkDefaults(at, schema, openApiExtension))(definition, problems);
+  };
+
+const keepsAll =
+  ({ openApiExtension }: Vocabulary): SchemaRule =>
+  (definition, problems) => {
+    if (specOf(definition).preserveUnknownFields !== true) return;
+    const instead = openApiExtension('preserve-unknown-fields');
+    const why = `cannot set to true, set ${instead} to true in spec.versions[*].schema instead`;
+    At.root(problems, 'spec').invalid('preserveUnknownFields', true, why);
+  };
+
+/** Rules in the expression language are not evaluated yet: a definition that counts on them is not taken. */
+const noRules = ({ openApiExtension }: Vocabulary): SchemaRule => {
+  const name = openApiExtension('validations');
+  const walk = (at: At, schema: Schema): void => {
+    const rules = schema[name];
+    if (Array.isArray(rules) && rules.length > 0) at.forbidden(name, 'this server does not evaluate rules yet');
+    eachInside(at, schema, walk);
+  };
+  return eachSchema(walk);
+};
+
+/** How objects are converted, and what is not there yet. */
+const checkWays: SchemaRule = (definition, problems) => {
+  const { conversion } = specOf(definition);
+  if (conversion === undefined) return;
+  const at = At.root(problems, 'spec').child('conversion');
+  checkConversion(at, conversion);
+  if (conversion.strategy === 'Webhook') at.forbidden('strategy', 'this server does not convert by webhooks yet');
+};
+
+function checkApproval(next: Definition, old: Definition | undefined, problems: Problems, words: Vocabulary): void {
+  const approval = approvalOf(next, specOf(next).group ?? '', words);
+  if (
+    approval === undefined ||
+    (old !== undefined && approvalOf(old, specOf(old).group ?? '', words)?.state === approval.state)
+  )
+    return;
+  const at = At.root(problems, 'metadata').child('annotations').key(words.annotations.apiApproved);
+  if (approval.state === 'missing') at.required('', approval.message);
+  if (approval.state === 'invalid') at.invalid('', approval.value, approval.message);
+}
 
 function holds(rule: SchemaRule, definition: Definition): boolean {
   const problems: Problems = [];
@@ -110,15 +169,33 @@ function checkUpdate(next: Definition, old: Definition, problems: Problems): voi
 
 /** Rules for names, group, scope and schemas of a definition. */
 export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation<CustomResourceDefinition> {
-  const rules = [requireSchemas, checkSchemas(new StructuralSchemas(vocabulary))];
+  const structural = new StructuralSchemas(vocabulary);
+  const schemas = new SchemaRules(vocabulary);
+  const nested = new NestedSchemas(vocabulary);
+  const structure = [
+    requireSchemas,
+    eachSchema((at, schema) => structural.check(at, schema)),
+    eachSchema((at, schema) => nested.walk(at, schema)),
+    eachSchema((at, schema) => schemas.check(at, schema)),
+  ];
+  const rules = [
+    ...structure,
+    checkAllDefaults(structure, vocabulary),
+    checkVersionParts,
+    keepsAll(vocabulary),
+    checkWays,
+    noRules(vocabulary),
+  ];
   return {
     object: checkDefinition,
     create: (definition, problems) => {
       for (const rule of rules) rule(definition, problems);
+      checkApproval(definition, undefined, problems, vocabulary);
     },
     update: (next, old, problems) => {
       checkUpdate(next, old, problems);
       for (const rule of rules) if (holds(rule, old)) rule(next, problems);
+      checkApproval(next, old, problems, vocabulary);
     },
   };
 }

@@ -10,6 +10,17 @@ export interface Schema {
   readonly [extension: string]: unknown;
 }
 
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schemas of the members, items and further members of a value, each with its place. */
+export function eachInside(at: At, schema: Schema, visit: (at: At, inside: Schema) => void): void {
+  const { properties, items, additionalProperties } = schema;
+  eachEntry(at, 'properties', properties, (property, _, propertyAt) => visit(propertyAt, property));
+  if (isSchema(items)) visit(at.child('items'), items);
+  if (isSchema(additionalProperties)) visit(at.child('additionalProperties'), additionalProperties);
+}
+
 /** Where a schema stands, which is how messages tell them apart. */
 type Level = 'root' | 'item' | 'field';
 
