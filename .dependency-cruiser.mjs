@@ -31,6 +31,7 @@ const API_SERVER = [
   'extensions',
   'flowcontrol',
   'subresources',
+  'debug',
   'server',
   'process',
 ];

@@ -112,7 +112,10 @@ describe('secrets', function () {
   });
   afterEach(async () => {
     assert.deepEqual(made.in(server.log), []);
-    assert.deepEqual(made.in((await server.client.get('/metrics')).text), []);
+    for (const path of ['/metrics', '/debug/flags', '/debug/status']) {
+      const { code, text } = await server.client.get(path);
+      assert.deepEqual([code, made.in(text)], [200, []], path);
+    }
   });
 
   const ask = async (token: string, method: string, path: string, o: RequestOptions = {}): Promise<number> => {

@@ -32,6 +32,8 @@ export interface PathDeps {
   readonly issuerDocuments?: IssuerDocuments | undefined;
   /** `major.minor.patch` of the product. */
   readonly version: string;
+  /** Paths that others answer, to be listed with those from here. */
+  readonly otherPaths: readonly string[];
   /** Whether a finished deletion answers what was deleted. */
   readonly returnsDeleted: (d: ResourceDeclaration) => boolean;
 }
@@ -107,12 +109,12 @@ function refuse(ctx: Context & { readonly matched?: readonly unknown[] }): never
 const READS = ['GET', 'HEAD'];
 
 /** The paths that `/` lists. */
-function allPaths({ gates, health, issuerDocuments }: PathDeps, discovery: Discovery): readonly string[] {
+function allPaths({ gates, health, issuerDocuments, otherPaths }: PathDeps, discovery: Discovery): readonly string[] {
   const checks = HEALTH_ENDPOINTS.flatMap((e) => [`/${e}`, ...health.names(e).map((name) => `/${e}/${name}`)]);
   const v3 = gates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [];
   const issuer = issuerDocuments === undefined ? [] : [CONFIGURATION_PATH, KEY_SET_PATH];
   const others = ['/api', '/apis', '/metrics', '/openapi/v2', ...v3, ...issuer, '/version'];
-  return [...new Set([...discovery.paths(), ...checks, ...others])].sort();
+  return [...new Set([...discovery.paths(), ...checks, ...others, ...otherPaths])].sort();
 }
 
 async function respondObject(ctx: Context, object: object): Promise<void> {

@@ -28,11 +28,20 @@ export interface LevelSeats {
   readonly seats: number;
 }
 
+/** What a level has to do. */
+export interface LevelLoad extends LevelSeats {
+  readonly seatsInUse: number;
+  readonly executing: number;
+  readonly waiting: number;
+}
+
 export interface FlowControlMetrics {
   /** The counts of a schema at a level; the same object each time. */
   series(level: string, schema: string): FlowSeries;
   /** Called at each scrape. */
   countSeatsBy(levels: () => Iterable<LevelSeats>): void;
+  /** What each level has to do now. */
+  load(): readonly LevelLoad[];
 }
 
 const BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30] as const;
@@ -100,6 +109,15 @@ export class CountedFlowControl implements FlowControlMetrics, MetricsArea {
 
   countSeatsBy(levels: () => Iterable<LevelSeats>): void {
     this.#levels = levels;
+  }
+
+  load(): readonly LevelLoad[] {
+    const all = [...this.#series.values()];
+    return [...this.#levels()].map(({ name, seats }) => {
+      const own = all.filter(({ labels }) => labels.priority_level === name);
+      const sum = (of: 'seatsInUse' | 'executing' | 'waiting'): number => own.reduce((n, it) => n + it[of], 0);
+      return { name, seats, seatsInUse: sum('seatsInUse'), executing: sum('executing'), waiting: sum('waiting') };
+    });
   }
 
   register(prom: Prom, registry: Registry): void {

@@ -246,6 +246,12 @@ export const API_SERVER_FLAGS = {
     help: 'no effect',
     deprecated: { since: '1.24', instead: 'it does nothing; the service is in the namespace default' },
   },
+  profiling: {
+    flag: 'profiling',
+    type: 'bool',
+    default: 'true',
+    help: 'tell of flags, state and profiles of this process below /debug, to whom authorization lets ask',
+  },
   ...LOG_FLAGS,
 } as const satisfies FlagTable;
 

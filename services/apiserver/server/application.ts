@@ -7,12 +7,13 @@ import { openAuthorizers } from '../authorization/authorizers.js';
 import { whileStarting, type Settled } from '../authorization/constant-authorizers.js';
 import { authorizeBy, decide } from '../authorization/stage.js';
 import type { Core } from './core.js';
+import { DEBUG_PATHS, debugging, type DebugDeps } from '../debug/debug-stage.js';
 import { pathRoutes } from '../discovery/routes.js';
 import { openFlowControl } from '../flowcontrol/open-flow-control.js';
 import type { HealthChecks } from '../health/health-checks.js';
 import type { ProcessLog } from '../../machinery/log/log.js';
 import type { ApiServerMetrics } from '../metrics/metrics.js';
-import type { ApiServerOptions } from '../options/flags.js';
+import { API_SERVER_FLAGS, type ApiServerOptions } from '../options/flags.js';
 import { stages } from './stages.js';
 import type { RequestState } from '../request/request.js';
 import { operationParts } from '../subresources/options.js';
@@ -103,12 +104,14 @@ export async function application(
       authorizers,
       storeIsHealthy: async () => (await health.one('healthz', 'etcd')) === true,
     }),
+    debugging: o.profiling ? debugging(debugDeps(o, { ...d, core, metrics })) : undefined,
     paths: pathRoutes({
       ...core,
       health,
       metrics,
       issuerDocuments,
       version: d.version,
+      otherPaths: o.profiling ? DEBUG_PATHS : [],
       returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,
     }),
   });
@@ -121,3 +124,13 @@ const settledOf =
   ({ feed, state, access }: Core): Settled =>
   () =>
     feed.loaded && (access === undefined || state.policySettled);
+
+const debugDeps = (
+  o: ApiServerOptions,
+  { core, metrics, version, log }: Pick<ApplicationDeps, 'core' | 'metrics' | 'version' | 'log'>,
+): DebugDeps => ({
+  flags: API_SERVER_FLAGS,
+  options: o,
+  status: { ...core, version, load: () => metrics.flowControl.load() },
+  verbosity: log.verbosity,
+});

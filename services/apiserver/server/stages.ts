@@ -43,6 +43,8 @@ export interface StageDeps {
   readonly verbs: VerbTable;
   readonly operations: Operations;
   readonly fresh: VerbStageDeps['fresh'];
+  /** Absent: nothing is told of the inside. */
+  readonly debugging: Stage | undefined;
   /** Health, discovery, openapi, version, metrics. */
   readonly paths: Stage;
 }
@@ -64,5 +66,6 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   authorization(d.authorization),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
   verb(d), // a body is read here and not before
+  ...(d.debugging === undefined ? [] : [d.debugging]),
   d.paths,
 ];

@@ -66,6 +66,7 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
       metrics: createMetrics(),
       issuerDocuments: o.issuerDocuments,
       version: '1.24.0',
+      otherPaths: [],
       returnsDeleted: ({ resource }) => resource === 'pods',
     }),
   );
