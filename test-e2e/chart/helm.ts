@@ -1,6 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import type { Context } from 'mocha';
 import { parseAllDocuments } from 'yaml';
 
@@ -52,6 +54,19 @@ export function helm(args: readonly string[], env: NodeJS.ProcessEnv = {}): Ran 
     maxBuffer: 64 << 20,
   });
   return { code: status, stdout, stderr };
+}
+
+/** The same while something else goes on: hooks wait for others. */
+export async function runHelm(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
+  const child = spawn(BINARY, args, {
+    env: { ...process.env, ...env },
+    timeout: RUN_MS,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  const [code] = (await ended) as [number | null];
+  return { code, stdout, stderr };
 }
 
 /** What `helm template` makes of the chart as the release `r` in the namespace `ns`. */
