@@ -222,7 +222,7 @@ for (const [words, version] of [
       assert.ok((await server.metric('apiserver_delegated_authn_request_total', { code: '200' })) > 0);
       assert.ok((await server.metric('apiserver_delegated_authz_request_duration_seconds_count', { code: '200' })) > 0);
       assert.ok((await server.metric('authentication_token_cache_request_total', { status: 'hit' })) > 0);
-      assert.equal(await server.metric('apiserver_webhook_breaker_open', { webhook: 'authorization' }), 0);
+      assert.equal(await server.metric('apiserver_breaker_state', { name: 'authorization webhook', state: 'open' }), 0);
     });
 
     describe('when the service is gone', () => {
@@ -237,7 +237,10 @@ for (const [words, version] of [
         refused(await whoAmI(as('hooked-last')), 401, 'Unauthorized');
         assert.equal(await questions(), before); // a service that is down is not asked
         statusOf(await whoAmI(known));
-        assert.equal(await server.metric('apiserver_webhook_breaker_open', { webhook: 'authentication' }), 1);
+        assert.equal(
+          await server.metric('apiserver_breaker_state', { name: 'authentication webhook', state: 'open' }),
+          1,
+        );
       });
 
       it('lets roles decide', async () => {

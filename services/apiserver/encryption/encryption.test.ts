@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UNOBSERVED } from '../../machinery/breaker/breaker.js';
 import { createLog } from '../../machinery/log/log.js';
 import { vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import { CountedEncryption } from '../metrics/encryption-metrics.js';
@@ -38,7 +39,7 @@ describe('openEncryption()', () => {
       }),
     );
   const open = async (o: { readonly from?: string; readonly reload?: boolean } = {}): Promise<void> => {
-    const metrics = new CountedEncryption();
+    const metrics = new CountedEncryption(() => UNOBSERVED);
     metrics.reloaded = (ok) => {
       outcomes.push(ok);
       wake();

@@ -88,7 +88,7 @@ async function openService(
   ]);
   const observe = metrics.service(name);
   const client = await openKmsClient({ endpoint, timeoutMs, observe: (...call) => observe.called(...call) });
-  return new Service({ name, client: await guardedKms(client), log, observe });
+  return new Service({ name, client: await guardedKms(client, { observer: observe.breaker }), log, observe });
 }
 
 async function keepPolling(service: KmsProvider, signal: AbortSignal): Promise<void> {

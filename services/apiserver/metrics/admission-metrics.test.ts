@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { UNOBSERVED } from '../../machinery/breaker/breaker.js';
 import { CountedAdmission, type WebhookCall } from './admission-metrics.js';
 
 const CALL: WebhookCall = {
@@ -13,7 +14,7 @@ const CALL: WebhookCall = {
 
 describe('CountedAdmission', () => {
   let metrics: CountedAdmission;
-  beforeEach(() => (metrics = new CountedAdmission()));
+  beforeEach(() => (metrics = new CountedAdmission(() => UNOBSERVED)));
 
   const lines = async (name: string): Promise<readonly string[]> => {
     const prom = await import('prom-client');

@@ -1,3 +1,4 @@
+import type { ObserveBreaker } from './breaker-metrics.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
@@ -30,6 +31,8 @@ export interface AdmissionMetrics {
   plugin(name: string): StepTimes;
   readonly steps: StepTimes;
   called(call: WebhookCall): void;
+  /** How the breaker before a peer stands. */
+  readonly breaker: ObserveBreaker;
 }
 
 /** In seconds; those of other API servers. */
@@ -67,6 +70,12 @@ const histogram = (what: string, help: string, labelNames: readonly string[]): S
   });
 
 export class CountedAdmission implements AdmissionMetrics, MetricsArea {
+  readonly breaker: ObserveBreaker;
+
+  constructor(breakers: ObserveBreaker) {
+    this.breaker = breakers;
+  }
+
   readonly #controllers = histogram('controller', 'Time of an admission plugin', [
     'name',
     'type',

@@ -1,3 +1,4 @@
+import type { ObserveBreaker } from './breaker-metrics.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { Counts } from './series.js';
 
@@ -10,10 +11,18 @@ export interface AuditMetrics {
   lost(plugin: string, events: number): void;
   /** A request failed because nothing could be told of it. */
   rejected(): void;
+  /** How the breaker before a peer stands. */
+  readonly breaker: ObserveBreaker;
 }
 
 /** Counts audited requests and lost events. Plain numbers: every request comes here. */
 export class CountedAudit implements AuditMetrics, MetricsArea {
+  readonly breaker: ObserveBreaker;
+
+  constructor(breakers: ObserveBreaker) {
+    this.breaker = breakers;
+  }
+
   #events = 0;
   #rejected = 0;
   readonly #levels = new Counts(

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KmsObserver } from '../../storage/encryption/kms/kms-provider.js';
 import type { ObserveTransformation } from '../../storage/encryption/transformer.js';
+import type { BreakerObserver } from '../../machinery/breaker/breaker.js';
+import type { ObserveBreaker } from './breaker-metrics.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
@@ -8,7 +10,10 @@ import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './se
 export interface EncryptionMetrics {
   readonly transformed: ObserveTransformation;
   /** Of the key management service of a provider. */
-  service(provider: string): KmsObserver & { called(method: string, code: string, seconds: number): void };
+  service(provider: string): KmsObserver & {
+    called(method: string, code: string, seconds: number): void;
+    readonly breaker: BreakerObserver;
+  };
   /** A changed configuration was taken, or could not be. */
   reloaded(ok: boolean): void;
 }
@@ -51,6 +56,7 @@ class Durations {
 }
 
 export class CountedEncryption implements EncryptionMetrics, MetricsArea {
+  readonly #breakers: ObserveBreaker;
   readonly #operations = new Counts(
     'apiserver_storage_transformation_operations_total',
     'Transformations of stored values',
@@ -115,6 +121,10 @@ export class CountedEncryption implements EncryptionMetrics, MetricsArea {
     ['status'],
   );
 
+  constructor(breakers: ObserveBreaker) {
+    this.#breakers = breakers;
+  }
+
   readonly transformed: ObserveTransformation = ({ direction, prefix, seconds, ok }) => {
     const labels = { transformation_type: direction, transformer_prefix: prefix === '' ? 'unknown' : prefix };
     this.#operations.add({ ...labels, status: ok ? 'OK' : 'Unknown' });
@@ -128,6 +138,7 @@ export class CountedEncryption implements EncryptionMetrics, MetricsArea {
       return last.key_id_hash;
     };
     return {
+      breaker: this.#breakers(`key management service ${provider_name}`),
       called: (method_name, grpc_status_code, seconds) =>
         this.#calls.observe({ provider_name, method_name, grpc_status_code }, seconds),
       keyUsed: (transformation_type, keyId) => {

@@ -2,6 +2,7 @@ import { CountedAccess, type AccessMetrics } from './access-metrics.js';
 import { CountedAdmission, type AdmissionMetrics } from './admission-metrics.js';
 import type { MetricsArea, Registry } from './area.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
+import { CountedBreakers } from './breaker-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
 import { CountedEncryption, type EncryptionMetrics } from './encryption-metrics.js';
@@ -50,17 +51,19 @@ export interface MetricsOptions {
 /** @throws {FlagError} for a release that has no hidden metrics */
 export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFor: '' }): ApiServerMetrics {
   const shows = showsDeprecated(showHiddenFor);
+  const breakers = new CountedBreakers();
   const areas = {
+    breakers,
     requests: new CountedRequests(),
     watches: new CountedWatchEvents(),
     store: new CountedStore(),
     deprecatedApis: new RequestedDeprecatedApis(),
     access: new CountedAccess(),
-    audit: new CountedAudit(),
+    audit: new CountedAudit(breakers.observe),
     flowControl: new CountedFlowControl(),
-    webhooks: new CountedWebhooks(),
-    admission: new CountedAdmission(),
-    encryption: new CountedEncryption(),
+    webhooks: new CountedWebhooks(breakers.observe),
+    admission: new CountedAdmission(breakers.observe),
+    encryption: new CountedEncryption(breakers.observe),
   };
   const others: OtherMetrics[] = [];
   let loading: Promise<Registry> | undefined;

@@ -27,19 +27,29 @@ describe('CountedWebhooks', () => {
     );
   });
 
-  it('tells which service is left alone, until it answers', async () => {
+  it('counts questions by their end, and tells how breakers stand', async () => {
     const metrics = createMetrics();
     const { authentication, authorization } = metrics.webhooks;
-    const open = (): Promise<string[]> => shown(metrics, /^apiserver_webhook_breaker_open\{/);
+    const state = (): Promise<string[]> => shown(metrics, /^apiserver_breaker_state\{.* 1$/);
+    const of = (name: string, is: string): string => `apiserver_breaker_state{name="${name}",state="${is}"} 1`;
+    assert.deepEqual(await state(), []);
+    authentication.breaker.changed('closed');
+    authorization.breaker.changed('open');
+    const authn = of('authentication webhook', 'closed');
+    assert.deepEqual(await state(), [authn, of('authorization webhook', 'open')]);
+    authorization.breaker.changed('half_open');
+    assert.deepEqual(await state(), [authn, of('authorization webhook', 'half_open')]);
+    authorization.breaker.gone();
+    assert.deepEqual(await state(), [authn]);
+
+    const twice = ['closed', 'open', 'closed'] as const;
+    const breakers = twice.map(() => metrics.admission.breaker('admission webhook a'));
+    for (const [i, is] of twice.entries()) breakers[i]?.changed(is);
+    assert.deepEqual(await state(), [authn, of('admission webhook a', 'open')]); // the worst of its name
+    for (let i = 0; i < 2000; i++) metrics.admission.breaker(`admission webhook ${i}`).changed('closed');
+    assert.equal((await state()).length, 1000);
     authentication.asked('answered');
-    authorization.asked('open');
-    const authn = 'apiserver_webhook_breaker_open{webhook="authentication"} 0';
-    const authz = 'apiserver_webhook_breaker_open{webhook="authorization"}';
-    assert.deepEqual(await open(), [authn, `${authz} 1`]);
-    for (const outcome of ['timeout', 'erred', 'left'] as const) authorization.asked(outcome);
-    assert.deepEqual(await open(), [authn, `${authz} 1`]);
-    authorization.asked('answered');
-    assert.deepEqual(await open(), [authn, `${authz} 0`]);
+    for (const outcome of ['open', 'timeout', 'erred', 'left', 'answered'] as const) authorization.asked(outcome);
     assert.deepEqual(await shown(metrics, /^apiserver_webhook_questions_total\{.*(open|answered)/), [
       'apiserver_webhook_questions_total{webhook="authentication",outcome="answered"} 1',
       'apiserver_webhook_questions_total{webhook="authorization",outcome="open"} 1',

@@ -1,4 +1,6 @@
 import type { Outcome } from '../../client/remote/guarded.js';
+import type { BreakerObserver } from '../../machinery/breaker/breaker.js';
+import type { ObserveBreaker } from './breaker-metrics.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { Counts, SeriesHistogram, type HistogramSeries } from './series.js';
 
@@ -8,6 +10,8 @@ export interface AskedServiceMetrics {
   tried(code: string, seconds: number): void;
   /** A question ended, after all its tries. */
   asked(outcome: Outcome): void;
+  /** How the breaker before it stands. */
+  readonly breaker: BreakerObserver;
 }
 
 /** Metrics of the cache of tokens. */
@@ -51,21 +55,24 @@ class Durations {
   }
 }
 
-/** Metrics that both services have: one series each. */
-interface Shared {
-  readonly questions: Map<string, number>;
-  readonly leftAlone: Counts;
-}
+/** Questions by service and outcome. */
+type Questions = Map<string, number>;
 
 class CountedService implements AskedServiceMetrics {
   readonly #service: string;
-  readonly #shared: Shared;
+  readonly breaker: BreakerObserver;
+  readonly #questions: Questions;
   readonly #tries: Counts;
   readonly #durations: Durations;
 
-  constructor(service: string, prefix: string, shared: Shared) {
+  constructor(
+    service: string,
+    prefix: string,
+    shared: { readonly questions: Questions; readonly breakers: ObserveBreaker },
+  ) {
     this.#service = service;
-    this.#shared = shared;
+    this.#questions = shared.questions;
+    this.breaker = shared.breakers(`${service} webhook`);
     this.#tries = new Counts(`${prefix}_request_total`, `Requests to the ${service} webhook, by status`, 'code');
     const help = `Time that the ${service} webhook took for a request, in seconds, by status`;
     this.#durations = new Durations(`${prefix}_request_duration_seconds`, help, {
@@ -79,13 +86,9 @@ class CountedService implements AskedServiceMetrics {
     this.#durations.observe(code, seconds);
   }
 
-  /** The breaker itself is not looked at: it has closed when there is an answer, and is open when it says so. */
   asked(outcome: Outcome): void {
-    const { questions, leftAlone } = this.#shared;
     const key = `${this.#service} ${outcome}`;
-    questions.set(key, (questions.get(key) ?? 0) + 1);
-    if (outcome === 'open') leftAlone.set(this.#service, 1);
-    if (outcome === 'answered') leftAlone.set(this.#service, 0);
+    this.#questions.set(key, (this.#questions.get(key) ?? 0) + 1);
   }
 
   register(prom: Prom, registry: Registry): void {
@@ -136,22 +139,20 @@ class CountedTokenCache implements TokenCacheMetrics {
 
 /** Metrics of the authentication and authorization webhooks. */
 export class CountedWebhooks implements WebhookMetrics, MetricsArea {
-  readonly #shared: Shared = {
-    questions: new Map(),
-    leftAlone: new Counts(
-      'apiserver_webhook_breaker_open',
-      'Whether a webhook is not asked for a while, as it failed too often (1)',
-      'webhook',
-    ),
-  };
-  readonly authentication = new CountedService('authentication', 'apiserver_delegated_authn', this.#shared);
-  readonly authorization = new CountedService('authorization', 'apiserver_delegated_authz', this.#shared);
+  readonly #questions: Questions = new Map();
+  readonly authentication: CountedService;
+  readonly authorization: CountedService;
   readonly tokenCache = new CountedTokenCache();
 
+  constructor(breakers: ObserveBreaker) {
+    const shared = { questions: this.#questions, breakers };
+    this.authentication = new CountedService('authentication', 'apiserver_delegated_authn', shared);
+    this.authorization = new CountedService('authorization', 'apiserver_delegated_authz', shared);
+  }
+
   register(prom: Prom, registry: Registry): void {
-    const { questions, leftAlone } = this.#shared;
+    const questions = this.#questions;
     for (const it of [this.authentication, this.authorization, this.tokenCache]) it.register(prom, registry);
-    leftAlone.register(prom.Gauge, registry);
     new prom.Counter({
       name: 'apiserver_webhook_questions_total',
       help: 'Questions to webhooks with all their repetitions, by their end',

@@ -36,6 +36,7 @@ export function openReviewService(o: OpenReviewService): ReviewService {
     name,
     totalMs: TOTAL_MS,
     observe: ({ outcome }) => metrics.asked(outcome),
+    breakerObserver: metrics.breaker,
     ...how,
   });
   const service = new ReviewService(asked, { ...o, outages: new Outages(name, log) });

@@ -1,5 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type CircuitBreaker from 'opossum';
+import {
+  LeftAlone,
+  openBreaker,
+  type Breaker,
+  type BreakerObserver,
+  type BreakerTimes,
+} from '../../machinery/breaker/breaker.js';
 import type { Deadline } from '../deadline/deadline.js';
 import { deadline } from '../deadline/deadline.js';
 import type { RemoteAnswer, RemoteFailure, RemoteService } from './remote-service.js';
@@ -17,23 +23,13 @@ export interface GuardOptions {
   readonly attempts?: number;
   /** The pause before the first repetition, doubled for each further one, with jitter. @default 500 */
   readonly pauseMs?: number;
-  readonly breaker?: Partial<BreakerOptions>;
+  readonly breaker?: Partial<BreakerTimes>;
+  readonly breakerObserver?: BreakerObserver | undefined;
   readonly observe?: (question: { readonly outcome: Outcome; readonly seconds: number }) => void;
 }
 
 /** When a service is left alone. */
-export interface BreakerOptions {
-  /** Attempts within the window before anything is concluded from them. @default 10 */
-  readonly volume: number;
-  /** More failures than this, in percent, and it is left alone. @default 50 */
-  readonly failurePercent: number;
-  /** @default 10 000 */
-  readonly windowMs: number;
-  /** After this time one question goes through, and its end decides. @default 10 000 */
-  readonly restMs: number;
-}
-
-const BREAKER: BreakerOptions = { volume: 10, failurePercent: 50, windowMs: 10_000, restMs: 10_000 };
+const BREAKER: BreakerTimes = { volume: 10, failurePercent: 50, windowMs: 10_000, restMs: 10_000 };
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
 const TOO_MANY_REQUESTS = 429;
@@ -53,8 +49,6 @@ class Unwell extends Error {
     this.answer = answer;
   }
 }
-
-type Breaker = CircuitBreaker<[object, AbortSignal], RemoteAnswer>;
 
 class Guarded implements RemoteService {
   readonly #service: RemoteService;
@@ -103,12 +97,10 @@ class Guarded implements RemoteService {
 
   async #once(breaker: Breaker, body: object, signal: AbortSignal): Promise<Attempt> {
     try {
-      return answered(await breaker.fire(body, signal));
+      return answered(await breaker.fire(() => this.#post(body, signal)));
     } catch (err) {
       if (err instanceof Unwell) return answered(err.answer);
-      // The breaker's own: nothing else ends without an answer, a RemoteError, or the signal's reason.
-      const isOpen = err instanceof Error && 'code' in err && (err.code === 'EOPENBREAKER' || err.code === 'ESHUTDOWN');
-      return failed(isOpen ? this.#leftAlone() : err);
+      return failed(err instanceof LeftAlone ? this.#leftAlone() : err);
     }
   }
 
@@ -116,26 +108,20 @@ class Guarded implements RemoteService {
     return new RemoteError(`${this.#o.name}: is not asked for a while, for it failed too often`, { failure: 'open' });
   }
 
-  async #makeBreaker(): Promise<Breaker> {
-    const { default: Circuit } = await import('opossum');
-    const { volume, failurePercent, windowMs, restMs } = { ...BREAKER, ...this.#o.breaker };
-    const ask = async (body: object, signal: AbortSignal): Promise<RemoteAnswer> => {
-      const answer = await this.#service.post(body, signal);
-      if (answer.status >= 500) throw new Unwell(answer);
-      return answer;
-    };
-    const breaker: Breaker = new Circuit(ask, {
-      timeout: false, // the service has its own, and the question one for all
-      volumeThreshold: volume,
-      errorThresholdPercentage: failurePercent,
-      rollingCountTimeout: windowMs,
-      resetTimeout: restMs,
-      rollingPercentilesEnabled: false,
-      enableSnapshots: false,
+  async #post(body: object, signal: AbortSignal): Promise<RemoteAnswer> {
+    const answer = await this.#service.post(body, signal);
+    if (answer.status >= 500) throw new Unwell(answer);
+    return answer;
+  }
+
+  #makeBreaker(): Promise<Breaker> {
+    return openBreaker({
+      ...BREAKER,
+      ...this.#o.breaker,
       // An asker who leaves says nothing about the service, except when the service is on trial: then nothing is proved.
-      errorFilter: (err: unknown) => !(err instanceof Unwell || err instanceof RemoteError || breaker.halfOpen),
+      isFault: (err, onTrial) => err instanceof Unwell || err instanceof RemoteError || onTrial,
+      observer: this.#o.breakerObserver,
     });
-    return breaker;
   }
 }
 

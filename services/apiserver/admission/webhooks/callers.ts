@@ -1,6 +1,7 @@
 import { guarded } from '../../../client/remote/guarded.js';
 import type { RemoteService } from '../../../client/remote/remote-service.js';
 import type { Log } from '../../../machinery/log/log.js';
+import type { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { Outages } from '../../webhook-reviews/outages.js';
 import type { CompiledWebhook } from './compiled.js';
 import { CallError, UNREACHABLE } from './errors.js';
@@ -8,6 +9,7 @@ import { WebhookService, type WebhookServiceDeps } from './webhook-service.js';
 
 export interface CallersDeps extends WebhookServiceDeps {
   readonly log: Pick<Log, 'warn'>;
+  readonly metrics: Pick<AdmissionMetrics, 'breaker'>;
 }
 
 /** A webhook that can be asked, behind a breaker of its own. */
@@ -55,8 +57,11 @@ export class Callers {
       const service = new WebhookService(clientConfig, timeoutSeconds, this.#d);
       const totalMs = timeoutSeconds * 1000;
       const { shown } = service;
-      const outages = new Outages(`admission webhook ${name}`, this.#d.log);
-      return { service: guarded(service, { name: shown, totalMs, attempts: 1 }), shown, outages };
+      const called = `admission webhook ${name}`;
+      const outages = new Outages(called, this.#d.log);
+      const breakerObserver = this.#d.metrics.breaker(called);
+      const how = { name: shown, totalMs, attempts: 1, breakerObserver };
+      return { service: guarded(service, how), shown, outages };
     } catch (err) {
       const why = err instanceof Error ? err.message : '';
       throw new CallError(`could not get REST client: unable to load root certificates: ${why}`, UNREACHABLE, {

@@ -32,7 +32,7 @@ export function openWebhooks(
   const file = clientConfigFileOf(document, vocabulary);
   const users = file === undefined ? ANONYMOUS : webhookUsers(file, { vocabulary, log });
   const userAgent = `${vocabulary.serverName}-admission`;
-  const callers = new Callers({ objects, users, pools: new Pools(), userAgent, log });
+  const callers = new Callers({ objects, users, pools: new Pools(), userAgent, log, metrics: d.metrics });
   const group = vocabulary.groups.admissionregistration;
   const matches = objects.derivedFromAll({ group, resource }, (configurations) => {
     const webhooks = compileWebhooks(configurations);

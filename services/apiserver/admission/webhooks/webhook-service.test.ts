@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { UNOBSERVED } from '../../../machinery/breaker/breaker.js';
 import { TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type TlsService } from '../../../client/testing/tls-service.js';
 import { freePorts } from '../../../machinery/testing/free-port.js';
@@ -168,6 +169,7 @@ describe('WebhookService', () => {
         pools,
         userAgent: 'test',
         log: { warn: () => undefined },
+        metrics: { breaker: () => UNOBSERVED },
       });
     const compiled = (webhook: object): CompiledWebhook =>
       compileWebhooks([cached({ metadata: { name: 'c' }, webhooks: [{ name: 'w', clientConfig: { url: service.url, caBundle }, ...webhook }] })])[0]!; // prettier-ignore

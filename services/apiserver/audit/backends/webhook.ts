@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RemoteError, type RemoteService } from '../../../client/remote/remote-service.js';
+import { guarded } from '../../../client/remote/guarded.js';
+import { RemoteError, type RemoteFailure, type RemoteService } from '../../../client/remote/remote-service.js';
 import { openRemoteService } from '../../../client/remote/open-remote-service.js';
 import type { ApiServerOptions } from '../../options/flags.js';
 import { auditVersion } from '../policy/read.js';
@@ -18,18 +19,25 @@ export interface WebhookOptions {
   readonly onLost: OnLost;
 }
 
+const NAME = 'audit webhook';
 /** Longest that one request may take. */
 const TIMEOUT_MS = 30_000;
 
 /** @throws {Error} In one line, for a file that cannot be used. */
-export function openWebhookBackend(o: ApiServerOptions, { vocabulary, log, onLost }: AuditBackendDeps): AuditBackend {
-  const service = openRemoteService(o.auditWebhookConfigFile, {
+export function openWebhookBackend(
+  o: ApiServerOptions,
+  { vocabulary, log, onLost, metrics }: AuditBackendDeps,
+): AuditBackend {
+  const remote = openRemoteService(o.auditWebhookConfigFile, {
     timeoutMs: TIMEOUT_MS,
-    name: 'audit webhook',
+    name: NAME,
     log,
     vocabulary,
     wants: 'status',
   });
+  const breakerObserver = metrics.breaker(NAME);
+  // It is asked again here; a request that waits for it, as requests may, shall not wait for one that is away.
+  const service = guarded(remote, { name: NAME, totalMs: TIMEOUT_MS, attempts: 1, breakerObserver });
   const apiVersion = auditVersion(vocabulary);
   const sink = new Webhook({ service, apiVersion, initialBackoffMs: o.auditWebhookInitialBackoffMs, onLost });
   const bounds = { closeMs: CLOSE_MS, onLost, maxEvents: o.auditWebhookBatchMaxSize };
@@ -44,6 +52,7 @@ export function openWebhookBackend(o: ApiServerOptions, { vocabulary, log, onLos
 }
 
 const ATTEMPTS = 4;
+const PASSING: ReadonlySet<RemoteFailure> = new Set(['connection', 'timeout', 'open']);
 /** Servers that failed together do not come back together: each delay is longer by up to this part. */
 const JITTER = 0.2;
 /** Whatever a service wishes for: others wait behind. */
@@ -107,7 +116,7 @@ export class Webhook implements Sink {
         wishedMs: Math.min(retryAfterMs, MOST_WISHED_MS),
       };
     } catch (err) {
-      const mayPass = err instanceof RemoteError && (err.failure === 'connection' || err.failure === 'timeout');
+      const mayPass = err instanceof RemoteError && PASSING.has(err.failure);
       return { err: err as Error, mayPass: mayPass && !signal.aborted, wishedMs: 0 };
     }
   }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { UNOBSERVED } from '../../../machinery/breaker/breaker.js';
 import type { GuardOptions, Outcome } from '../../../client/remote/guarded.js';
 import type { KeyPair, TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type TlsService } from '../../../client/testing/tls-service.js';
@@ -95,6 +96,7 @@ export class Hook {
       metrics: {
         tried: (code) => void this.tried.push(code),
         asked: (outcome) => void this.outcomes.push(outcome),
+        breaker: UNOBSERVED,
       },
       signal: this.#stopping.signal,
       guard: { ...GUARD, ...guard },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { UNOBSERVED } from '../../../../machinery/breaker/breaker.js';
 import { TestAuthority } from '../../../../client/testing/certificates.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
@@ -170,6 +171,7 @@ describe('ImagePolicyWebhook', () => {
       openImagePolicyWebhook({
         vocabulary: words,
         log: { warn: () => undefined },
+        metrics: { breaker: () => UNOBSERVED },
         signal: new AbortController().signal,
         configuration: new Map(imagePolicy === undefined ? [] : [['ImagePolicyWebhook', document({ imagePolicy })]]),
       });

@@ -1,7 +1,7 @@
 import { resolve, dirname } from 'node:path';
 import type { Log } from '../../../../machinery/log/log.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import type { AskedServiceMetrics } from '../../../metrics/webhook-metrics.js';
+import type { AdmissionMetrics } from '../../../metrics/admission-metrics.js';
 import { openReviewService } from '../../../webhook-reviews/open-review-service.js';
 import {
   flag,
@@ -21,6 +21,7 @@ export interface OpenImagePolicyDeps {
   readonly vocabulary: Vocabulary;
   readonly configuration: ReadonlyMap<string, PluginDocument>;
   readonly log: Pick<Log, 'warn'>;
+  readonly metrics: Pick<AdmissionMetrics, 'breaker'>;
   readonly signal: AbortSignal;
 }
 
@@ -59,13 +60,16 @@ const SHAPE = {
 };
 
 /** Nothing counts how this one is asked. */
-const UNCOUNTED: AskedServiceMetrics = { tried: () => undefined, asked: () => undefined };
+const UNCOUNTED = { tried: () => undefined, asked: () => undefined };
+/** Names the service. */
+const SERVICE = 'image policy webhook';
 
 /** @throws {Error} In one line, for a configuration or a file that cannot be used */
 export function openImagePolicyWebhook({
   configuration,
   vocabulary,
   log,
+  metrics,
   signal,
 }: OpenImagePolicyDeps): AdmissionPlugin {
   const document = configuration.get(NAME);
@@ -73,12 +77,12 @@ export function openImagePolicyWebhook({
   const { imagePolicy } = readMembers(document, SHAPE);
   const service = openReviewService({
     file: resolve(dirname(document.file), imagePolicy.kubeConfigFile),
-    name: 'image policy webhook',
+    name: SERVICE,
     kind: 'ImageReview',
     apiVersion: `${vocabulary.groups.imagePolicy}/v1alpha1`,
     vocabulary,
     log,
-    metrics: UNCOUNTED,
+    metrics: { ...UNCOUNTED, breaker: metrics.breaker(SERVICE) },
     signal,
     guard: { pauseMs: imagePolicy.retryBackoff },
   });

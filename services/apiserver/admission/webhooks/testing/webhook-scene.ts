@@ -1,3 +1,4 @@
+import { UNOBSERVED } from '../../../../machinery/breaker/breaker.js';
 import type { TestAuthority } from '../../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type Handler, type TlsService } from '../../../../client/testing/tls-service.js';
 import type { ApiObject, JsonObject } from '../../../../machinery/meta/object.js';
@@ -116,7 +117,10 @@ export class WebhookScene {
       resources,
       configuration: this.configuration,
       log: { warn: (_: string, keys: object) => void this.logged.push(keys) } as WebhookPluginDeps['log'],
-      metrics: { called: (call: WebhookCall) => void this.calls.push(call) } as WebhookPluginDeps['metrics'],
+      metrics: {
+        called: (call: WebhookCall) => void this.calls.push(call),
+        breaker: () => UNOBSERVED,
+      } as unknown as WebhookPluginDeps['metrics'], // all that webhooks use of it
       objects: {
         cached: ({ resource }: { resource: string }, namespace: string, name: string) =>
           this.#find(resource, namespace, name),
