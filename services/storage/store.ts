@@ -205,7 +205,7 @@ export interface KeyValueStore {
 /**
  * - `compacted`: the asked revision is older than the history that is kept
  * - `future`: the asked revision has not been written yet
- * - `unavailable`: no answer came in time, or it was lost
+ * - `unavailable`: no answer came in time, or it was lost. Of a write it says whether it may have been done (`mayBeDone`)
  * - `tooLarge`: the store refuses a value or transaction of that size
  * - `noSpace`: the store's quota or disk is full. etcd keeps a write that finds it full only when it is applied, and refuses
  *   it all the same: the outcome of the first refused write is unknown
@@ -229,16 +229,25 @@ export type StoreErrorCode =
   | 'encryption'
   | 'replaced';
 
+export interface StoreErrorOptions {
+  readonly cause?: unknown;
+  readonly compactRevision?: Revision;
+  readonly mayBeDone?: boolean;
+}
+
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
   /** With `compacted`: the oldest revision that can still be read, when the store told. */
   readonly compactRevision: Revision | undefined;
+  /** It is of a write that was sent, and of which nobody knows whether it was done: sent again, it may be done twice. */
+  readonly mayBeDone: boolean;
 
-  constructor(code: StoreErrorCode, message: string, o: { cause?: unknown; compactRevision?: Revision } = {}) {
+  constructor(code: StoreErrorCode, message: string, o: StoreErrorOptions = {}) {
     super(message, { cause: o.cause });
     this.code = code;
     this.compactRevision = o.compactRevision;
+    this.mayBeDone = o.mayBeDone ?? false;
   }
 }
 

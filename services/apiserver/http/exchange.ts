@@ -11,9 +11,10 @@ export type Response = ServerResponse | Http2ServerResponse;
 /** The reason when a client has gone. One for all, so that no stack is taken for each. */
 export const CLIENT_LEFT = new StatusError('Timeout', 'The client has gone away');
 
-const tooLong = (): StatusError =>
+/** Of a write nobody knows whether it was done: nothing says that it may be tried again. */
+const tooLong = (method = ''): StatusError =>
   new StatusError('Timeout', 'Timeout: the request could not be completed in time', {
-    details: { retryAfterSeconds: 1 },
+    ...(method === 'GET' || method === 'HEAD' ? { details: { retryAfterSeconds: 1 } } : {}),
   });
 
 /**
@@ -40,7 +41,8 @@ export function exchangeSignal(req: ServerRequest, res: Response, withinMs?: num
     return over.signal;
   }
   const watched = ends(req, res);
-  const late = withinMs === undefined ? undefined : setTimeout(() => over.abort(tooLong()), Math.max(0, withinMs));
+  const late =
+    withinMs === undefined ? undefined : setTimeout(() => over.abort(tooLong(req.method)), Math.max(0, withinMs));
   const onClose = (): void => {
     clearTimeout(late);
     for (const end of watched) end.off('close', onClose);

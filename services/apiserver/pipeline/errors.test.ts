@@ -18,5 +18,14 @@ describe('asStatus()', () => {
     }
     const away = asStatus(new StoreError('unavailable', 'secret'));
     assert.deepEqual([away.code, away.message], [503, 'The store is not available']);
+    assert.equal(away.details?.retryAfterSeconds, 1);
+  });
+
+  it('does not ask to try again what may have been done', () => {
+    for (const code of ['unavailable', 'closed'] as const) {
+      const unknown = asStatus(new StoreError(code, 'secret', { mayBeDone: true }));
+      assert.deepEqual([unknown.code, unknown.reason], [504, 'Timeout']);
+      assert.equal(unknown.details?.retryAfterSeconds, undefined);
+    }
   });
 });

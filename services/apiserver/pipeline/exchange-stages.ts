@@ -31,7 +31,12 @@ export function asStatus(err: unknown): StatusError {
   for (let e = err; e instanceof Error; e = e.cause) {
     if (e instanceof StatusError) return e;
   }
-  if (isStoreError(err, 'unavailable') || isStoreError(err, 'closed')) {
+  const away = storeErrorOf(err, 'unavailable') ?? storeErrorOf(err, 'closed');
+  if (away?.mayBeDone === true) {
+    // Nothing about trying again: clients take that as leave to do so, and the write would be done twice.
+    return new StatusError('Timeout', 'Timeout: the store did not answer, and may have done the write', { cause: err });
+  }
+  if (away !== undefined) {
     return new StatusError('ServiceUnavailable', 'The store is not available', {
       cause: err,
       details: { retryAfterSeconds: 1 },

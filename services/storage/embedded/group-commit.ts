@@ -98,7 +98,9 @@ export class GroupCommit {
       const onAbort = (): void => settle();
       const timer = setTimeout(() => {
         settle(
-          new StoreError('unavailable', `The disk did not answer within ${DEADLINE_MS} ms; the outcome is unknown`),
+          new StoreError('unavailable', `The disk did not answer within ${DEADLINE_MS} ms; the outcome is unknown`, {
+            mayBeDone: true,
+          }),
         );
       }, DEADLINE_MS);
       signal?.addEventListener('abort', onAbort);
@@ -150,7 +152,9 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(
-          new StoreError('unavailable', `Cannot write to the store: the disk has not answered for ${STUCK_MS} ms`),
+          new StoreError('unavailable', `Cannot write to the store: the disk has not answered for ${STUCK_MS} ms`, {
+            mayBeDone: true,
+          }),
         );
       }, STUCK_MS);
       void commit.then(resolve, reject).finally(() => {
@@ -170,7 +174,9 @@ export class GroupCommit {
   #fail(batch: Batch, err: unknown): void {
     this.#closed = true;
     const error =
-      err instanceof StoreError ? err : new StoreError('unavailable', 'Cannot write to the store', { cause: err });
+      err instanceof StoreError
+        ? err
+        : new StoreError('unavailable', 'Cannot write to the store', { cause: err, mayBeDone: true });
     for (const settle of [...batch.waiters, ...this.#gathering.waiters.splice(0)]) settle(error);
     this.#o.failed(error);
   }

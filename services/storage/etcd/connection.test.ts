@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { Recorder } from '../contract/recorder.js';
-import { isStoreError, revision, type KeyValueStore } from '../store.js';
+import { isStoreError, revision, storeErrorOf, type KeyValueStore } from '../store.js';
 import { freePorts } from '../../machinery/testing/free-port.js';
 import { startEtcd } from '../testing/start-etcd.js';
 import { tcpProxy } from '../../machinery/testing/tcp-proxy.js';
@@ -47,6 +47,20 @@ describe('openEtcdStore()', function () {
     wired.wire.pause();
     const opening = openEtcdStore({ endpoints: [wired.wireUrl], log, openTimeoutMs: 800, times: QUICK });
     await assert.rejects(opening, unavailable);
+  });
+
+  it('says of a write whether it may have been done', async () => {
+    const store = await wired.open();
+    await put(store, '/a', 'v', signal);
+    wired.wire.holdAnswers();
+    const written = put(store, '/lost', 'v', signal);
+    const mayBeDone = (err: unknown): boolean => storeErrorOf(err, 'unavailable')?.mayBeDone ?? false;
+    const lost = assert.rejects(written, mayBeDone);
+    while ((await wired.witness.get('/lost', {}, signal)).kv === undefined) await delay(10, undefined, { signal });
+    await wired.wire.refuse();
+    await lost;
+    await assert.rejects(put(store, '/never', 'v', signal), (err) => unavailable(err) && !mayBeDone(err));
+    await wired.wire.admit();
   });
 
   it('waits for a store that is on its way', async () => {

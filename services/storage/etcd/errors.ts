@@ -65,15 +65,20 @@ const OTHER: ErrorRule = { grpc: GRPC.unavailable, message: '', code: 'unavailab
 export const ruleOf = (status: GrpcStatus): Omit<ErrorRule, 'grpc' | 'message'> =>
   RULES.find((it) => it.grpc === status.code && status.message.startsWith(it.message)) ?? OTHER;
 
-/** @param what Names the call, as in "Txn". */
-export function errorOf(what: string, status: GrpcStatus): StoreError {
-  const { code } = ruleOf(status);
+/** @param what Names the call, as in "Txn". @param isWrite Whether it may have been done, unless the member says otherwise. */
+export function errorOf(what: string, status: GrpcStatus, { isWrite = false } = {}): StoreError {
+  const { code, untouched = false } = ruleOf(status);
+  const mayBeDone = isWrite && code === 'unavailable' && !untouched;
   if (code === 'noSpace') return new StoreError(code, status.message); // as operators know it
-  return new StoreError(code, `${what} failed: ${status.message} (gRPC status ${status.code})`);
+  return new StoreError(code, `${what} failed: ${status.message} (gRPC status ${status.code})`, { mayBeDone });
 }
 
 export const unavailable = (message: string, cause?: unknown): StoreError =>
   new StoreError('unavailable', message, { cause });
+
+/** An error of a write that was under way: whatever ended the wait, it may have been done. */
+export const underWay = (err: StoreError): StoreError =>
+  new StoreError(err.code, err.message, { cause: err, mayBeDone: true });
 
 export const closedError = (): StoreError => new StoreError('closed', 'The store was closed');
 

@@ -1,9 +1,10 @@
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 
+import { StoreError } from '../store.js';
 import type { Channel } from './channel.js';
 import { joinSignal, leaveSignal, type Abortable } from './aborts.js';
 import type { DeadlineEntry, Deadlines, Waiting } from './deadlines.js';
-import { GRPC, closedError, errorOf, messageOf, ruleOf, unavailable, type GrpcStatus } from './errors.js';
+import { GRPC, closedError, errorOf, messageOf, ruleOf, unavailable, underWay, type GrpcStatus } from './errors.js';
 import { FrameReader, frame, statusOf } from './frames.js';
 import type { Session } from './session.js';
 
@@ -166,15 +167,14 @@ class Call implements Waiting, Abortable {
     const rule = ruleOf(status);
     if (rule.failover === true) this.#o.transport.channel.retire(session, status.message);
     const again = rule.code === 'unavailable' && (rule.untouched === true || this.#o.method.repeatable);
-    this.#failOrRetry(errorOf(this.#o.method.name, status), again);
+    this.#failOrRetry(errorOf(this.#o.method.name, status, { isWrite: !this.#o.method.repeatable }), again);
   }
 
   /** The connection failed. */
   lost(reason: string, sent: boolean): void {
-    this.#failOrRetry(
-      unavailable(`${this.#o.method.name} got no answer: ${reason}`),
-      !sent || this.#o.method.repeatable,
-    );
+    const again = !sent || this.#o.method.repeatable;
+    const err = unavailable(`${this.#o.method.name} got no answer: ${reason}`);
+    this.#failOrRetry(again ? err : underWay(err), again);
   }
 
   #send(session: Session): void {
@@ -197,7 +197,8 @@ class Call implements Waiting, Abortable {
     const attempt = this.#attempt;
     if (!this.#settle()) return;
     attempt?.cancel();
-    this.#o.reject(err);
+    const isUnderWay = attempt !== undefined && !this.#o.method.repeatable;
+    this.#o.reject(isUnderWay && err instanceof StoreError ? underWay(err) : err);
   }
 
   #settle(): boolean {

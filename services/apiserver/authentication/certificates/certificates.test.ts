@@ -190,14 +190,22 @@ describe('PeerCertificates', () => {
     const peer = { authorized: true, getPeerX509Certificate: () => leaf };
     const authorities = { anchors: [new X509Certificate(root.cert)], generation: 0 };
     let nowMs = Date.now();
-    const certificates = new PeerCertificates(authorities as unknown as Authorities, () => nowMs); // what it reads of it
+    let risenMs = 0;
+    const read = authorities as unknown as Authorities; // what is read of them
+    const certificates = new PeerCertificates(read, () => nowMs, () => risenMs); // prettier-ignore
     assert.equal(certificates.of(peer), leaf);
     nowMs += 3 * 24 * 3_600_000;
     assert.throws(() => certificates.of(peer), /expired/);
     nowMs = Date.now();
-    assert.throws(() => certificates.of(peer), /expired/, 'what was refused stays refused');
+    assert.throws(() => certificates.of(peer), /expired/, 'what was refused stays refused for a moment');
     authorities.generation++;
     assert.equal(certificates.of(peer), leaf);
+    nowMs -= 3 * 24 * 3_600_000;
+    authorities.generation++;
+    assert.throws(() => certificates.of(peer), /not valid yet/);
+    nowMs = Date.now();
+    risenMs += 1_001;
+    assert.equal(certificates.of(peer), leaf, 'the clock was set right');
     authorities.anchors = [];
     authorities.generation++;
     assert.throws(() => certificates.of(peer), /no known authority/);

@@ -39,32 +39,44 @@ interface Judgement {
   readonly certificate: X509Certificate | undefined;
   readonly untilMs: number;
   readonly refused: CertificateRefused | undefined;
+  /** When it is judged again whatever else is the same, by a clock that only rises. */
+  readonly againAtMs: number;
 }
+
+/** How long a refusal holds. The clock may have been wrong, and be set right while the connection goes on. */
+const REFUSED_MS = 1_000;
 
 /**
  * Judges the certificates of connections by one bundle of authorities. A connection is judged once, and again when the
- * authorities change or a certificate ends: connections outlive both.
+ * authorities change or a certificate ends: connections outlive both. One that is refused is judged again after a moment.
  */
 export class PeerCertificates {
   readonly #authorities: Authorities;
   readonly #now: () => number;
+  readonly #rising: () => number;
   /** `null`: the connection presents none. */
   readonly #judged = new WeakMap<Peer, Judgement | null>();
 
-  constructor(authorities: Authorities, now: () => number = Date.now) {
+  /** @param now The time of day, which may be set. @param rising Milliseconds that only rise. */
+  constructor(authorities: Authorities, now = (): number => Date.now(), rising = (): number => performance.now()) {
     this.#authorities = authorities;
     this.#now = now;
+    this.#rising = rising;
   }
 
   /** The verified certificate of a connection; undefined: it presents none. @throws {CertificateRefused} */
   of(peer: Peer): X509Certificate | undefined {
     let judged = this.#judged.get(peer);
     if (judged === null) return undefined;
-    if (judged?.generation !== this.#authorities.generation || judged.untilMs < this.#now()) {
+    if (judged === undefined || !this.#holds(judged)) {
       this.#judged.set(peer, (judged = this.#judge(peer)));
     }
     if (judged?.refused !== undefined) throw judged.refused;
     return judged?.certificate;
+  }
+
+  #holds({ generation, untilMs, againAtMs }: Judgement): boolean {
+    return generation === this.#authorities.generation && untilMs >= this.#now() && againAtMs > this.#rising();
   }
 
   #judge(peer: Peer): Judgement | null {
@@ -74,10 +86,11 @@ export class PeerCertificates {
     try {
       if (!peer.authorized) throw new CertificateRefused('The certificate was refused by TLS');
       const { untilMs } = verifyPath(presented, anchors, this.#now());
-      return { generation, certificate: presented[0], untilMs, refused: undefined };
+      return { generation, certificate: presented[0], untilMs, refused: undefined, againAtMs: Infinity };
     } catch (err) {
       if (!(err instanceof CertificateRefused)) throw err;
-      return { generation, certificate: undefined, untilMs: Infinity, refused: err };
+      const againAtMs = this.#rising() + REFUSED_MS;
+      return { generation, certificate: undefined, untilMs: Infinity, refused: err, againAtMs };
     }
   }
 }
