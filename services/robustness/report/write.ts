@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { readHistory } from '../history/read.js';
 import type { Limits } from '../validators/violation.js';
 import { validate } from '../validators/validators.js';
+import { htmlReport } from './html.js';
+import { objectLines } from './object-lines.js';
 import { summaryOf, type Summary } from './summary.js';
 import { textReport } from './text.js';
 
@@ -12,5 +14,7 @@ export async function writeReports(historyFile: string, directory: string, limit
   const summary = summaryOf(history, validate(history, limits));
   writeFileSync(join(directory, 'report.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
   writeFileSync(join(directory, 'report.txt'), textReport(summary));
+  const objects = await objectLines(historyFile, summary.found);
+  writeFileSync(join(directory, 'report.html'), htmlReport(summary, objects));
   return summary;
 }

@@ -14,10 +14,10 @@ export function* watches(history: History): Generator<Violation> {
   }
 }
 
-const about = (session: Session, name: string, rv: number, at?: number): Omit<Violation, 'promise' | 'message'> => ({
+const about = (session: Session, name: string, rv: number, at: number): Omit<Violation, 'promise' | 'message'> => ({
   ...(name === '' ? {} : { object: keyOf(session.ns, name) }),
   rv,
-  ...(at === undefined ? {} : { at }),
+  at,
 });
 
 const who = ({ watcher, selector }: Session): string => `Watcher ${watcher}${selector === '' ? '' : ` (${selector})`}`;
@@ -80,7 +80,7 @@ function* compare(session: Session, link: Link, event: WatchEvent | undefined): 
   const { state } = link;
   const { selector } = session;
   const type = expected(link, selector);
-  const its = about(session, state.item.name, state.rv, event?.at);
+  const its = about(session, state.item.name, state.rv, event?.at ?? state.knownAt);
   const mustBeThere = !state.gone && fits(state, selector) === true;
   if (event === undefined) {
     if (type === 'none' || (type === 'any' && !mustBeThere)) return;
