@@ -27,10 +27,12 @@ export const PROCESS_FAULTS = {
       start: async () => {
         for (const { process } of servers) {
           await process.stop();
-          await process.start();
+          await process.start().catch(() => undefined); // another fault may be in its way: it is started in the end
         }
       },
-      stop: () => Promise.resolve(),
+      stop: async () => {
+        for (const { process } of servers) await process.start();
+      },
     }),
   },
   'clock-step': {

@@ -27,7 +27,7 @@ export async function runFaults(o: RunOptions, d: FaultScene, signal: AbortSigna
 
 async function breakFor(o: RunOptions, d: FaultScene, names: readonly string[], signal: AbortSignal): Promise<void> {
   const { recorder, log } = d.scene;
-  const faults = names.map((name) => faultOf(o, d, name));
+  const faults = [...names].sort(processesFirst).map((name) => faultOf(o, d, name));
   const from = recorder.now();
   log.info('A fault begins', { fault: names.join('+') });
   try {
@@ -39,6 +39,10 @@ async function breakFor(o: RunOptions, d: FaultScene, names: readonly string[], 
     log.info('A fault is over', { fault: names.join('+') });
   }
 }
+
+/** They are whole again last: a server starts only where it reaches its store. */
+const processesFirst = (a: string, b: string): number => Number(isOfProcess(b)) - Number(isOfProcess(a));
+const isOfProcess = (name: string): boolean => FAULTS.get(name)?.group === 'process';
 
 function faultOf(o: RunOptions, { scene, random }: FaultScene, name: string): Fault {
   const { parts } = scene.installation;

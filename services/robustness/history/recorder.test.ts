@@ -37,8 +37,10 @@ describe('Recorder', () => {
   it('names the line that is none', async () => {
     const path = join(dir, 'history.jsonl');
     writeFileSync(path, `${JSON.stringify(RUN)}\nnonsense\n`);
-    const read = async (): Promise<void> => {
-      for await (const _ of linesOf(path));
+    const read = async (): Promise<number> => {
+      let count = 0;
+      for await (const line of linesOf(path)) count += line.t === 'run' ? 1 : 0;
+      return count;
     };
     await assert.rejects(read(), /Line 2 of .* is none of a history/);
   });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Log } from '../../machinery/log/log.js';
 import { hasFired, rest } from '../../machinery/loop/repeat.js';
 import { Contender } from '../clients/contender.js';
@@ -54,6 +55,7 @@ async function work(o: RunOptions, scene: Scene, { seed, faults: names }: RunDep
   const random = randomOf(seed);
   const watchingEnds = new AbortController();
   const soon = new AbortController();
+  setMaxListeners(0, watchingEnds.signal, soon.signal); // every client listens
   let failure: unknown;
   /** What fails ends the run, and is told of when everything has ended. */
   const guarded = (work: Promise<void>): Promise<void> =>
