@@ -11,7 +11,7 @@ export function* availability(history: History, { outageMs }: Limits): Generator
   const ill = new IllTimes(history);
   /** Since when each client goes without an answer. */
   const waiting = new Map<number, number>();
-  for (const op of [...history.operations].sort((a, b) => a.end - b.end)) {
+  for (const op of history.operations.filter(isOfClient).sort((a, b) => a.end - b.end)) {
     const since = Math.min(waiting.get(op.client) ?? op.start, op.start);
     const isAnswered = outcomeOf(op) !== 'unknown';
     if (isAnswered) waiting.delete(op.client);
@@ -22,6 +22,9 @@ export function* availability(history: History, { outageMs }: Limits): Generator
     yield violation(op, since, outageMs);
   }
 }
+
+/** Watchers and contenders have numbers below 0: they ask now and then, so that the time between says nothing. */
+const isOfClient = ({ client }: Operation): boolean => client >= 0;
 
 function violation(op: Operation, since: number, outageMs: number): Violation {
   const message =
