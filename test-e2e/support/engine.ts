@@ -34,7 +34,7 @@ export function makeImages(...names: string[]): void {
 /** The name of the image of the program, for tests. */
 export const PLATFORM_IMAGE = 'platform:test';
 /** On a machine that is busy. */
-export const BUILD_MS = 600_000;
+export const BUILD_MS = 900_000;
 
 let id: string | undefined;
 
