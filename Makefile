@@ -38,10 +38,10 @@ lint: generated
 imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
-test: build check .cache/etcd/provided .cache/kubectl/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+test: build check .cache/etcd/provided .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e
 
-e2e: build .cache/kubectl/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## the end-to-end tests alone
+e2e: build .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## the end-to-end tests alone
 	@node deploy/build/test.mjs e2e
 
 bench: build ## measure against the limits of the machine
@@ -60,6 +60,9 @@ proto: build ## write proto/resource-api from the declarations of types
 # Without one its tests are skipped, and say so; CI does not go on.
 .cache/kubectl/provided: deploy/kubectl/get-kubectl.mjs
 	@node deploy/kubectl/get-kubectl.mjs && touch $@ || test -z "$$CI"
+
+.cache/promtool/provided: deploy/promtool/get-promtool.mjs
+	@node deploy/promtool/get-promtool.mjs && touch $@ || test -z "$$CI"
 
 # A test suite starts what is provided here when no engine answers by itself; without one its tests are skipped, in CI they fail.
 .cache/engine/provided: deploy/engine/get-engine.mjs

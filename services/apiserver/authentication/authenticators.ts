@@ -25,6 +25,8 @@ export interface AuthenticationDeps {
   readonly metrics: WebhookMetrics;
   /** Ends with the server. */
   readonly signal: AbortSignal;
+  /** A token of a service account was signed with another key than the one that signs. */
+  readonly onOldKey: () => void;
 }
 
 /** Dependencies of what knows bearer tokens. */

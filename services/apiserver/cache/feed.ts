@@ -57,6 +57,7 @@ export class Feed {
   #following = false;
   #revision = 0;
   #loaded = false;
+  #loads = 0;
   #connected = false;
   #watch: StoreWatch | undefined;
   #waiters: { readonly revision: number; readonly wake: () => void }[] = [];
@@ -88,6 +89,11 @@ export class Feed {
   /** Everything has been loaded, and the store is still the one that it came from. */
   get loaded(): boolean {
     return this.#loaded;
+  }
+
+  /** How often everything was loaded. */
+  get loads(): number {
+    return this.#loads;
   }
 
   /** Loaded, and the watch has its store. */
@@ -246,6 +252,7 @@ export class Feed {
       this.#watch = watch;
       this.#connected = true;
       this.#loaded = true;
+      this.#loads += 1;
       for (const resolve of this.#onLoaded.splice(0)) resolve();
       signal.addEventListener('abort', stop, { once: true });
       if (signal.aborted) stop();

@@ -44,10 +44,16 @@ export class ConsistentReadGate {
   #next: Question | undefined;
   #polling: NodeJS.Timeout | undefined;
   #waiting = 0;
+  #timeouts = 0;
 
   constructor(store: KeyValueStore, feed: Feed) {
     this.#store = store;
     this.#feed = feed;
+  }
+
+  /** Questions that failed so far; each may have had several readers. */
+  get timeouts(): number {
+    return this.#timeouts;
   }
 
   /**
@@ -96,13 +102,18 @@ export class ConsistentReadGate {
       this.#current = this.#store.head(this.#tooLate.signal);
       head = await this.#current;
     } catch (err) {
-      throw tooSlow(err);
+      throw this.#failed(err);
     } finally {
       clearTimeout(timer);
       this.#asking = false;
     }
     const left = Math.max(0, FRESH_WITHIN_MS - (performance.now() - startedAt));
-    if (!(await this.reached(head, left))) throw tooSlow(undefined);
+    if (!(await this.reached(head, left))) throw this.#failed(undefined);
+  }
+
+  #failed(cause: unknown): StatusError {
+    this.#timeouts += 1;
+    return tooSlow(cause);
   }
 
   #giveUp(): void {
@@ -114,7 +125,7 @@ export class ConsistentReadGate {
     const startedAt = performance.now();
     await this.#current?.catch(() => undefined);
     this.#next = undefined; // readers from here on share the question after this one
-    if (performance.now() - startedAt > FRESH_WITHIN_MS) throw tooSlow(undefined);
+    if (performance.now() - startedAt > FRESH_WITHIN_MS) throw this.#failed(undefined);
     await this.#ask();
   }
 }

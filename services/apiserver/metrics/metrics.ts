@@ -8,6 +8,7 @@ import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated
 import { CountedEncryption, type EncryptionMetrics } from './encryption-metrics.js';
 import { CountedFlowControl, type FlowControlMetrics } from './flow-control-metrics.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
+import { ServerState, type StateMetrics } from './state-metrics.js';
 import { CountedStore, type StoreMetrics } from './store-metrics.js';
 import { CountedWatchEvents, type WatchMetrics } from './watch-metrics.js';
 import { CountedWebhooks, type WebhookMetrics } from './webhook-metrics.js';
@@ -24,6 +25,7 @@ export interface ApiServerMetrics {
   readonly webhooks: WebhookMetrics;
   readonly admission: AdmissionMetrics;
   readonly encryption: EncryptionMetrics;
+  readonly state: StateMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
   observeProcess(): Promise<void>;
   /** Shows the metrics of what runs beside the server in its process. */
@@ -64,6 +66,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     webhooks: new CountedWebhooks(breakers.observe),
     admission: new CountedAdmission(breakers.observe),
     encryption: new CountedEncryption(breakers.observe),
+    state: new ServerState(),
   };
   const others: OtherMetrics[] = [];
   let loading: Promise<Registry> | undefined;

@@ -1,7 +1,7 @@
-import type { StoreSpace } from '../../storage/store.js';
+import { isStoreError, type StoreErrorCode, type StoreSpace } from '../../storage/store.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
 import { deprecatedHelp, type ShowsDeprecated } from './deprecated.js';
-import { SeriesHistogram, type HistogramSeries } from './series.js';
+import { Counts, SeriesHistogram, type HistogramSeries } from './series.js';
 
 /** How many objects are stored, by resource as messages name it: `deployments.apps`. */
 export type ObjectCounts = () => Iterable<readonly [resource: string, objects: number]>;
@@ -14,6 +14,8 @@ export interface StoreMetrics {
    * @param type What it was about, from a closed set; '' for no one kind.
    */
   observe(operation: string, seconds: number, type?: string): void;
+  /** Notes that a call failed. What a store refuses by its rules is no failure. */
+  failed(operation: string, err: unknown): void;
   /** Where the numbers of objects are to be had; asked at each scrape. */
   countObjectsBy(counts: ObjectCounts): void;
   /** How much room the store takes; asked at each scrape. NaN is shown when it does not answer. */
@@ -23,6 +25,7 @@ export interface StoreMetrics {
 const STORE_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
+const FAULTS: readonly StoreErrorCode[] = ['unavailable', 'noSpace', 'denied', 'corrupt'];
 /** Longest that a scrape waits for the store. */
 const SPACE_MS = 1000;
 /** Most series; further kinds are counted under no kind. */
@@ -36,12 +39,18 @@ export class CountedStore implements StoreMetrics, MetricsArea {
     labelNames: ['operation', 'type'],
     buckets: STORE_BUCKETS,
   });
+  readonly #errors = new Counts(
+    'etcd_request_errors_total',
+    'Calls that the store did not answer, or refused for want of space or rights',
+    'operation',
+  );
   #series = 0;
   #counts: ObjectCounts = () => [];
   #space: (signal: AbortSignal) => Promise<StoreSpace> = () => Promise.reject(new Error('not yet'));
 
   register(prom: Prom, registry: Registry, shows: ShowsDeprecated): void {
     this.#duration.register(prom, registry);
+    this.#errors.register(prom.Counter, registry);
     const help = 'Stored objects, by resource';
     this.#registerCounts(prom, registry, 'apiserver_storage_objects', help);
     this.#registerSpace(prom, registry);
@@ -94,6 +103,10 @@ export class CountedStore implements StoreMetrics, MetricsArea {
 
   observe(operation: string, seconds: number, type = ''): void {
     this.#find(operation, type).observe(seconds);
+  }
+
+  failed(operation: string, err: unknown): void {
+    if (FAULTS.some((code) => isStoreError(err, code))) this.#errors.add(operation);
   }
 
   countObjectsBy(counts: ObjectCounts): void {

@@ -45,7 +45,7 @@ export async function application(
 ): Promise<Koa<RequestState>> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
-  const access = { ...core, ...d, metrics: metrics.webhooks };
+  const access = { ...core, ...d, metrics: metrics.webhooks, onOldKey: () => metrics.state.oldKey() };
   const { authenticators, tokenReviewer, issuerDocuments } = await openAuthentication(o, access);
   const settled = settledOf(core);
   const authorizers = [whileStarting(settled), ...(await openAuthorizers(o, access))];

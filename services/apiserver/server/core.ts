@@ -54,6 +54,7 @@ export interface Core {
   readonly keys: RegistryKeys;
   readonly resources: ResourceTable;
   readonly feed: Feed;
+  readonly gate: ConsistentReadGate;
   readonly reader: Reader;
   readonly writer: Writer;
   readonly ownership: FieldOwnership;
@@ -115,10 +116,11 @@ export async function buildCore(
   metrics.store.countObjectsBy(() => objectCounts(resources));
   metrics.store.measureBy((signal) => store.space(signal));
   const leases = new LeasePool(store, signal);
+  const gate = new ConsistentReadGate(store, feed);
   const reader = new Reader({
     store,
     feed,
-    gate: new ConsistentReadGate(store, feed),
+    gate,
     consistentFrom: consistentFrom(o, store),
     chunks: gates.enabled('APIListChunking'),
     countsRemaining: gates.enabled('RemainingItemCount'),
@@ -134,6 +136,7 @@ export async function buildCore(
     keys,
     resources,
     feed,
+    gate,
     reader,
     ownership: new FieldOwnership(new Ownership(vocabulary)),
     writer: new Writer({

@@ -8,7 +8,7 @@ export interface OpenStoreDeps {
   readonly log: Log;
   /** The store can promise nothing any more: the process has to end. */
   readonly onFatal: (err: Error) => void;
-  readonly observe: (operation: string, seconds: number) => void;
+  readonly observe: (operation: string, seconds: number, err?: unknown) => void;
 }
 
 type Open = (o: ApiServerOptions, d: OpenStoreDeps) => Promise<KeyValueStore>;

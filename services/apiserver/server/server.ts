@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { certificateFile, type CertificateSource } from '../../machinery/metrics/file-metrics.js';
 import { isWanted, openPlugins } from '../../machinery/plugins/plugins.js';
 import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
 import { transformingStore } from '../../storage/encryption/transforming-store.js';
@@ -20,7 +21,7 @@ import type { ProcessLog } from '../../machinery/log/log.js';
 import { createMetrics, type ApiServerMetrics, type OtherMetrics } from '../metrics/metrics.js';
 import { registryKeys } from '../registry/keys.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
-import { openStore } from './open-store.js';
+import { openStore, type OpenStoreDeps } from './open-store.js';
 import type { ApiServerOptions } from '../options/flags.js';
 import { mayUpgrade } from '../pipeline/request-info.js';
 
@@ -60,6 +61,12 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
     const core = await buildCore(o, d.log, store, metrics, signal);
     audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
     const health = new HealthChecks(o, await openPlugins(HEALTH_CHECKS, o, { ...core, store, encryption }));
+    metrics.state.tellFrom({
+      isReady: () => health.passes('readyz'),
+      gateTimeouts: () => core.gate.timeouts,
+      feedLoads: () => core.feed.loads,
+      certificates: certificatesOf(o),
+    });
     const app = await application(o, { ...d, signal, core, health, metrics, audit });
     const handle = app.callback();
     const listener = await listen(
@@ -89,6 +96,23 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   }
 }
 
+/** The flags of files with certificates, by what these are for. */
+const CERTIFICATES = {
+  serving: 'tlsCertFile',
+  'client authorities': 'clientCaFile',
+  'request header authorities': 'requestHeaderClientCaFile',
+  'etcd client': 'etcdCertFile',
+  'etcd authorities': 'etcdCaFile',
+  'node agent client': 'nodeAgentCertFile',
+} as const satisfies Record<string, keyof ApiServerOptions>;
+
+const certificatesOf = (o: ApiServerOptions): Map<string, CertificateSource> =>
+  new Map(
+    Object.entries(CERTIFICATES).flatMap(([name, flag]) =>
+      o[flag] === '' ? [] : [[name, certificateFile(o[flag])] as const],
+    ),
+  );
+
 /** All that reads or writes values goes through the encryption: it lies around the store. */
 async function openEncryptedStore(
   o: ApiServerOptions,
@@ -102,7 +126,10 @@ async function openEncryptedStore(
     prefix: registryKeys(o.etcdPrefix).prefix,
   });
   try {
-    const observe = (operation: string, seconds: number): void => metrics.store.observe(operation, seconds);
+    const observe: OpenStoreDeps['observe'] = (operation, seconds, err) => {
+      metrics.store.observe(operation, seconds);
+      if (err !== undefined) metrics.store.failed(operation, err);
+    };
     const inner = await openStore(o, { ...d, observe });
     const close = async (): Promise<void> => {
       encryption.close();

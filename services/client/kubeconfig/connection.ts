@@ -181,3 +181,9 @@ function openCertificate({ config, user, o }: Scene): Credentials | undefined {
   checkKeyPair(cert, privateKey, placeOf(certificate, config));
   return fixed({ headers: {}, cert, key: privateKey });
 }
+
+/** The certificate, in PEM, of the user of the current context; undefined where he has none, or it cannot be read. */
+export function clientCertificate({ contexts, users, currentContext }: ClientConfig): string | undefined {
+  const user = users.get(contexts.get(currentContext)?.user ?? '');
+  return user === undefined ? undefined : textOf(user.certificate);
+}

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import * as promClient from 'prom-client';
 import { Registry } from 'prom-client';
 import { readClientConfig } from '../../client/kubeconfig/config.js';
-import { connectionOf } from '../../client/kubeconfig/connection.js';
+import { clientCertificate, connectionOf } from '../../client/kubeconfig/connection.js';
 import { FileChanges } from '../../machinery/files/file-changes.js';
 import { FlagError, type FlagTable, type ParsedFlags } from '../../machinery/flags/flags.js';
 import { createLog, type Log } from '../../machinery/log/log.js';
+import { certificateFile, registerFileMetrics, type CertificateSource } from '../../machinery/metrics/file-metrics.js';
 import { machineHosts } from '../../machinery/pki/hosts.js';
 import { localHost, localUrl } from '../../machinery/process/address.js';
 import { commandLine, type ProcessDeps } from '../../machinery/process/command-line.js';
@@ -79,6 +81,7 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
   const name = vocabulary.translate(p.name);
   const registry = new Registry();
   const metrics = controllerMetrics(registry);
+  registerFileMetrics(promClient, registry, certificatesOf(o));
   const identity = openIdentity(name, metrics, o, d);
   const manager = new Manager({
     name,
@@ -125,6 +128,13 @@ async function start(p: ControllerProcess, o: ControllerOptions, d: StartDeps): 
     },
   };
 }
+
+/** Its own, where a file has one, and the one by which the server knows it. */
+const certificatesOf = (o: ControllerOptions): Map<string, CertificateSource> =>
+  new Map([
+    ...(o.tlsCertFile === '' ? [] : [['serving', certificateFile(o.tlsCertFile)] as const]),
+    ['client', () => Promise.resolve().then(() => clientCertificate(readClientConfig(o.kubeconfig)))] as const,
+  ]);
 
 function openIdentity(
   name: string,

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Log } from '../log/log.js';
+import { noteFiles } from './unusable-files.js';
 
 const REREAD_EVERY_MS = 5_000;
 
@@ -47,8 +48,10 @@ export class FileChanges {
     const files = this.#files;
     try {
       read();
+      noteFiles(what, false);
       log.info?.('Changed files are used', { what, files });
     } catch (err) {
+      noteFiles(what, true);
       log.warn('Changed files cannot be used yet', { what, files, err });
     }
   }

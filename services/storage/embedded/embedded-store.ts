@@ -41,7 +41,8 @@ export interface EmbeddedStoreOptions {
   readonly log: EmbeddedLog;
   /** A write could not be made durable, so nothing can be promised any more: every later call fails. Called once. */
   readonly onFatal: (err: StoreError) => void;
-  readonly observe?: (operation: EmbeddedOperation, seconds: number) => void;
+  /** @param err Why it failed. */
+  readonly observe?: (operation: EmbeddedOperation, seconds: number, err?: unknown) => void;
 }
 
 /** What this store can do beside others. */
@@ -255,9 +256,12 @@ class EmbeddedStore implements EmbeddedKeyValueStore {
     const began = performance.now();
     try {
       const result = act();
-      return this.#commit.idle ? result : await this.#commit.durable(result, signal);
-    } finally {
+      const durable = this.#commit.idle ? result : await this.#commit.durable(result, signal);
       this.#o.observe?.(operation, (performance.now() - began) / 1000);
+      return durable;
+    } catch (err) {
+      this.#o.observe?.(operation, (performance.now() - began) / 1000, err);
+      throw err;
     }
   }
 

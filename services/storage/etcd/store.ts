@@ -57,7 +57,7 @@ export interface EtcdStoreOptions extends TlsFiles {
   readonly times?: Partial<SessionTimes>;
   readonly log: StoreLog;
   /** Told after each call, failed ones included; for a watch, how long each opening took. */
-  readonly observe?: (operation: StoreOperation, seconds: number) => void;
+  readonly observe?: (operation: StoreOperation, seconds: number, err?: unknown) => void;
 }
 
 /** Sorts before every key of ours. */
@@ -272,9 +272,12 @@ class EtcdStore implements KeyValueStore {
   async #timed<T>(operation: StoreOperation, work: Promise<T>): Promise<T> {
     const began = performance.now();
     try {
-      return await work;
-    } finally {
+      const answer = await work;
       this.#o.observe?.(operation, (performance.now() - began) / 1000);
+      return answer;
+    } catch (err) {
+      this.#o.observe?.(operation, (performance.now() - began) / 1000, err);
+      throw err;
     }
   }
 }

@@ -15,6 +15,8 @@ export interface KeyFileOptions {
 export interface VerifyingKeys {
   /** Another array after each change. */
   readonly current: readonly VerifyingKey[];
+  /** The id of the key that signs tokens here; undefined: none does. */
+  readonly signing?: string | undefined;
   /** Looks at the files at once, as for a token that is new. */
   look(): void;
 }
@@ -31,16 +33,41 @@ export function followedKeys(o: KeyFileOptions, log: Pick<Log, 'info' | 'warn'>,
   };
   const rereading = { what: 'keys that verify tokens', read, log };
   signal.addEventListener('abort', changes.follow(rereading), { once: true });
+  const signer = followedSigner(o.serviceAccountSigningKeyFile, signal);
   return {
     get current() {
       return current;
+    },
+    get signing() {
+      return signer();
     },
     look: () => changes.reread(rereading),
   };
 }
 
+/** The id of the key in a file, as it is now. Who signs with it tells of what is wrong with it. */
+function followedSigner(file: string, signal: AbortSignal): () => string | undefined {
+  if (file === '') return () => undefined;
+  const read = (): string | undefined => {
+    try {
+      return keysOf(file, 'sign')[0]?.id;
+    } catch {
+      return undefined;
+    }
+  };
+  const changes = new FileChanges([file]);
+  let id = read();
+  signal.addEventListener(
+    'abort',
+    changes.watch(SIGNER_EVERY_MS, () => (id = read())),
+    { once: true },
+  );
+  return () => id;
+}
+
 /** A token that names none of them is tried with each. */
 const MAX_KEYS = 64;
+const SIGNER_EVERY_MS = 5_000;
 
 /**
  * The keys of the files that are named, else the key that tokens are signed with, else that of the serving certificate

@@ -22,6 +22,8 @@ export interface ServiceAccountTokenDeps extends Omit<ReferencesDeps, 'vocabular
   readonly issuers: readonly string[];
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
+  /** A token that is new here was signed with another key than the one that signs. */
+  readonly onOldKey?: () => void;
 }
 
 /** A token whose signature holds. */
@@ -49,6 +51,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #nowMs: () => number;
   readonly #readers: ReadonlyMap<unknown, ClaimsReader>;
   readonly #keys: VerifyingKeys;
+  readonly #onOldKey: (() => void) | undefined;
   #signatures: Signatures;
   readonly #referencesOf: ReferencesOf;
   readonly #objects: ReferencedObjects;
@@ -67,6 +70,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       ...d.issuers.map((issuer) => [issuer, boundClaims] as const),
     ]);
     this.#keys = d.keys;
+    this.#onOldKey = d.onOldKey;
     this.#signatures = new Signatures(d.keys.current);
     this.#referencesOf = referencesOf(d);
     this.#objects = new ReferencedObjects({ reader: d.reader, nowMs });
@@ -114,6 +118,8 @@ export class ServiceAccountTokens implements TokenAuthenticator {
           remember(() => this.#bad.set(id, true));
           throw badSignature();
         }
+        const { signing } = this.#keys;
+        if (signing !== undefined && getOwn(o.content.header, 'kid') !== signing) this.#onOldKey?.();
         const references = this.#referencesOf(claims, Buffer.from(id, 'base64'));
         const known: Known = { claims, user: userOf(claims, this.#vocabulary), references, answer: undefined };
         remember(() => this.#known.set(id, known));
