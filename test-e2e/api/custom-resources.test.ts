@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Document } from './tools/document.js';
 import { conditionOf, define, definition, DEFINITIONS, newGroup, schemaWith, widget } from './tools/definitions.js';
 import { created, eventually, newNamespace, ok, refused } from './tools/objects.js';
-import { onBothStores, type TestServer } from './tools/server.js';
+import { onBothStores, onServer, type TestServer } from './tools/server.js';
 
 const X = 'x-platform-';
 const specOf = (object: Document): Record<string, unknown> => object['spec'];
@@ -304,5 +304,49 @@ function definitions(server: () => TestServer): void {
   });
 }
 
+function rules(server: () => TestServer): void {
+  it('hold for new states and for changes, and what broke them before may stay', async () => {
+    const { client } = server();
+    const group = newGroup();
+    const properties = {
+      min: { type: 'integer' },
+      max: { type: 'integer' },
+      id: { type: 'string', [`${X}validations`]: [{ rule: 'self == oldSelf', message: 'id never changes' }] },
+    };
+    const ordered = {
+      rule: 'self.min <= self.max',
+      messageExpression: '"%d is more than %d".format([self.min, self.max])',
+      fieldPath: '.min',
+    };
+    const widgets = (await define(client, group, { spec: { properties, [`${X}validations`]: [ordered] } }))(
+      await newNamespace(client),
+    );
+    refused(
+      await client.post(widgets, widget(group, 'a', { min: 2, max: 1 })),
+      422,
+      'Invalid',
+      /spec.min: Invalid value: "object": 2 is more than 1/,
+    );
+    created(await client.post(widgets, widget(group, 'a', { min: 1, max: 1, id: 'x' })));
+    refused(
+      await client.patch(`${widgets}/a`, { spec: { id: 'y' } }),
+      422,
+      'Invalid',
+      /spec.id: Invalid value: "y": id never changes/,
+    );
+    ok(await client.patch(`${widgets}/a`, { spec: { max: 2 } }));
+    const both = await client.post(widgets, widget(group, 'b', { min: 'x', max: 1 }));
+    refused(both, 422, 'Invalid', /some validation rules were not checked/);
+  });
+
+  it('that cannot be asked are not taken', async () => {
+    const { client } = server();
+    const spec = { properties: { a: { type: 'string', [`${X}validations`]: [{ rule: 'self > 1' }] } } };
+    const reply = await client.post(DEFINITIONS, definition(newGroup(), { spec }));
+    refused(reply, 422, 'Invalid', /found no matching overload for '_>_' applied to '\(string, int\)'/);
+  });
+}
+
 onBothStores('custom objects', [], customObjects);
+onServer('rules of custom objects', { store: 'embedded' }, rules);
 onBothStores('definitions of custom resources', [], definitions);

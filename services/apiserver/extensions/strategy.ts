@@ -1,8 +1,9 @@
-import { field, StatusError } from '../../machinery/meta/status.js';
+import { field, StatusError, type FieldError } from '../../machinery/meta/status.js';
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { apiVersionOf } from '../../machinery/meta/object.js';
 import { embeddedProblems } from '../../machinery/structural/embedded.js';
 import { duplicateItems } from '../../machinery/structural/list-keys.js';
+import { brokenRules, hasRules } from '../../machinery/structural/rules.js';
 import type { Structural } from '../../machinery/structural/structural.js';
 import { validate } from '../../machinery/structural/validate.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
@@ -22,12 +23,16 @@ export function customStrategy(hub: ResourceDeclaration, { schema, isTerminating
   const stored = apiVersionOf(hub);
   const check = (object: ApiObject, before: ApiObject | undefined, problems: Problems, apiVersion = stored): void => {
     const known = schema(apiVersion);
-    problems.push(
+    const found = [
       ...validate(object, known, before),
       ...duplicateItems(object, known, before),
       ...embeddedProblems(object, known, before),
-    );
+    ];
+    problems.push(...found);
     checkReplicas(hub, object, problems);
+    if (!hasRules(known)) return;
+    if (found.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
+    else problems.push(...brokenRules(object, known, before));
   };
   return {
     ...generic,
@@ -46,6 +51,19 @@ export function customStrategy(hub: ResourceDeclaration, { schema, isTerminating
     },
   };
 }
+
+/** Of values with such problems rules cannot be asked. */
+const UNFIT: ReadonlySet<FieldError['reason']> = new Set([
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const NOT_ASKED = field.invalid(
+  '<nil>',
+  'null',
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);
 
 const terminating = (): StatusError =>
   new StatusError('MethodNotAllowed', 'create not allowed while custom resource definition is terminating', {

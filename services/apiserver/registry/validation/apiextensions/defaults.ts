@@ -4,6 +4,7 @@ import { CustomReader } from '../../../../machinery/structural/custom-reader.js'
 import { embeddedProblems } from '../../../../machinery/structural/embedded.js';
 import { duplicateItems } from '../../../../machinery/structural/list-keys.js';
 import { readSchema } from '../../../../machinery/structural/read-schema.js';
+import { brokenRules } from '../../../../machinery/structural/rules.js';
 import { jsonEqual } from '../../../../machinery/meta/own.js';
 import type { FieldError } from '../../../../machinery/meta/status.js';
 import { META_TYPES } from '../../../../machinery/types/meta-types.js';
@@ -45,6 +46,7 @@ function checkDefault(at: At, schema: Schema, value: unknown, extension: Vocabul
     ...validate(object, around),
     ...duplicateItems(object, around),
     ...embeddedProblems(object, around),
+    ...brokenRules(object, around),
   ];
   for (const problem of problems) at.problems.push(placed(problem, at.path));
 }

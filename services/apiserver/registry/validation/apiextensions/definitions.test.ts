@@ -319,11 +319,6 @@ describe('validation of definitions of custom resources', () => {
         '.default',
         'Invalid value: {"n":"x","o":1}: must not have unknown fields',
       ],
-      [
-        { ...text, [x('validations')]: [{ rule: 'true' }] },
-        `.${x('validations')}`,
-        'Forbidden: this server does not evaluate rules yet',
-      ],
     ];
     for (const [schema, ...told] of cases) {
       it(JSON.stringify(schema), () => {
@@ -348,6 +343,63 @@ describe('validation of definitions of custom resources', () => {
         [S]: {
           type: 'object',
           properties: { a: listOf('map', item({ properties: { n: { ...text, default: 'x' } } }), keyed) },
+        },
+      },
+    ]);
+  });
+
+  describe('rules', () => {
+    const S = 'spec.versions.0.schema.openAPIV3Schema';
+    const A = 'spec.versions[0].schema.openAPIV3Schema.properties[a]';
+    const rules = (...list: readonly object[]): object => ({ 'x-kubernetes-validations': list });
+    const number = (rule: string, more: object = {}): object => ({ type: 'integer', ...rules({ rule, ...more }) });
+    const cases: readonly (readonly [schema: object, field: string, why: RegExp])[] = [
+      [
+        number('self > "a"'),
+        '.x-kubernetes-validations[0].rule',
+        /compilation failed: ERROR: <input>:1:6: found no matching overload for '_>_' applied to '\(int, string\)'/,
+      ],
+      [number('self'), '.x-kubernetes-validations[0].rule', /cel expression must evaluate to a bool/],
+      [
+        number('true', { messageExpression: '1' }),
+        '.x-kubernetes-validations[0].messageExpression',
+        /must evaluate to a string/,
+      ],
+      [number(' '), '.x-kubernetes-validations[0].rule', /rule is not specified/],
+      [number('true', { reason: 'Because' }), '.x-kubernetes-validations[0].reason', /Unsupported value: "Because"/],
+      [number('true', { message: 'a\nb' }), '.x-kubernetes-validations[0].message', /must not contain line breaks/],
+      [
+        number('true', { optionalOldSelf: true }),
+        '.x-kubernetes-validations[0].optionalOldSelf',
+        /may not be set if oldSelf is not used/,
+      ],
+      [
+        { type: 'array', items: number('self > oldSelf') },
+        '.items.x-kubernetes-validations[0].rule',
+        /uncorrelatable portion of the schema within .*properties\[a\]$/,
+      ],
+      [
+        number('self > 1', { rule: 'self > 1' }) && { ...number('self > 1'), default: 1 },
+        '.default',
+        /failed rule: self > 1/,
+      ],
+    ];
+    for (const [schema, field, why] of cases) {
+      it(JSON.stringify(schema), () => {
+        const [problem, ...more] = kind.onCreate(
+          changed(definition, { [S]: { type: 'object', properties: { a: schema } } }),
+        );
+        assert.equal(problem?.field, A + field);
+        assert.match(problem.message, why);
+        assert.deepEqual(more, []);
+      });
+    }
+    kind.accepts(definition, [
+      {
+        [S]: {
+          type: 'object',
+          properties: { a: number('self >= oldSelf || self == 0') },
+          ...rules({ rule: 'self.metadata.name != "x"' }),
         },
       },
     ]);

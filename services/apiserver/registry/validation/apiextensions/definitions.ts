@@ -11,8 +11,9 @@ import type { KindValidation, Problems } from '../types.js';
 import { approvalOf } from './approval.js';
 import { checkDefaults } from './defaults.js';
 import { NestedSchemas } from './nested-schemas.js';
+import { RuleChecks } from './rule-checks.js';
 import { SchemaRules } from './schema-rules.js';
-import { eachInside, StructuralSchemas, type Schema } from './schemas.js';
+import { StructuralSchemas, type Schema } from './schemas.js';
 import { checkConversion, checkVersion } from './version-rules.js';
 
 type Definition = ApiObject & CustomResourceDefinition;
@@ -96,12 +97,11 @@ const checkVersionParts: SchemaRule = (definition, problems) => {
   each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) => checkVersion(at, version));
 };
 
-/** Defaults are held against schemas that are right. */
-const checkAllDefaults =
-  (structure: readonly SchemaRule[], { openApiExtension }: Vocabulary): SchemaRule =>
+/** What can be asked of schemas that are right. */
+const whereRight =
+  (structure: readonly SchemaRule[], check: (at: At, schema: Schema) => void): SchemaRule =>
   (definition, problems) => {
-    if (!structure.every((rule) => holds(rule, definition))) return;
-    eachSchema((at, schema) => checkDefaults(at, schema, openApiExtension))(definition, problems);
+    if (structure.every((rule) => holds(rule, definition))) eachSchema(check)(definition, problems);
   };
 
 const keepsAll =
@@ -112,17 +112,6 @@ const keepsAll =
     const why = `cannot set to true, set ${instead} to true in spec.versions[*].schema instead`;
     At.root(problems, 'spec').invalid('preserveUnknownFields', true, why);
   };
-
-/** Rules in the expression language are not evaluated yet: a definition that counts on them is not taken. */
-const noRules = ({ openApiExtension }: Vocabulary): SchemaRule => {
-  const name = openApiExtension('validations');
-  const walk = (at: At, schema: Schema): void => {
-    const rules = schema[name];
-    if (Array.isArray(rules) && rules.length > 0) at.forbidden(name, 'this server does not evaluate rules yet');
-    eachInside(at, schema, walk);
-  };
-  return eachSchema(walk);
-};
 
 /** How objects are converted, and what is not there yet. */
 const checkWays: SchemaRule = (definition, problems) => {
@@ -172,6 +161,7 @@ export function customResourceDefinitions(vocabulary: Vocabulary): KindValidatio
   const structural = new StructuralSchemas(vocabulary);
   const schemas = new SchemaRules(vocabulary);
   const nested = new NestedSchemas(vocabulary);
+  const ruleChecks = new RuleChecks(vocabulary);
   const structure = [
     requireSchemas,
     eachSchema((at, schema) => structural.check(at, schema)),
@@ -180,11 +170,11 @@ export function customResourceDefinitions(vocabulary: Vocabulary): KindValidatio
   ];
   const rules = [
     ...structure,
-    checkAllDefaults(structure, vocabulary),
+    whereRight(structure, (at, schema) => checkDefaults(at, schema, vocabulary.openApiExtension)),
+    whereRight(structure, (at, schema) => ruleChecks.check(at, schema)),
     checkVersionParts,
     keepsAll(vocabulary),
     checkWays,
-    noRules(vocabulary),
   ];
   return {
     object: checkDefinition,

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { CelTypeError } from './check.js';
+import { expression } from './expression.js';
+import { CelSyntaxError } from './lexer.js';
+import { shown } from './libraries/texts.js';
+import { BOOL, DYN, INT, listOf, mapOf, STRING, typeText, type CelType } from './types.js';
+import { BudgetError, CelError, CelMap, type Value } from './values.js';
+
+const BUDGET = 1_000_000;
+const PORT: CelType = {
+  kind: 'object',
+  name: 'Port',
+  fields: () =>
+    new Map<string, CelType>([
+      ['port', INT],
+      ['name', STRING],
+    ]),
+};
+const VARIABLES = new Map<string, CelType>([
+  [
+    'self',
+    {
+      kind: 'object',
+      name: 'Self',
+      fields: () =>
+        new Map<string, CelType>([
+          ['size', INT],
+          ['name', STRING],
+          ['ports', listOf(PORT)],
+          ['labels', mapOf(STRING, STRING)],
+          ['free', DYN],
+        ]),
+    },
+  ],
+  ['x', INT],
+  ['flag', BOOL],
+  ['any', DYN],
+]);
+const object = (members: Readonly<Record<string, Value>>): CelMap => CelMap.of(Object.entries(members));
+const SELF = object({
+  size: 3n,
+  name: 'web',
+  ports: [object({ port: 80n, name: 'http' }), object({ port: 443n })],
+  labels: object({ a: 'b', 'c.d': 'e' }),
+  free: object({ list: [1n, 2.5, 'x', null] }),
+});
+
+const evaluated = (source: string, budget = BUDGET): Value =>
+  expression(source, VARIABLES).evaluate({ self: SELF, x: 7n, flag: true, any: 1n }, budget).value;
+
+describe('expression()', () => {
+  /** Expressions that are true, by what they are about. */
+  const TRUE: Readonly<Record<string, readonly string[]>> = {
+    'literals and operators': [
+      '1 + 2 * 3 == 7',
+      '(1 + 2) * 3 == 9',
+      '-7 / 2 == -3',
+      '-7 % 2 == -1',
+      '7u - 2u == 5u',
+      '0x1F == 31',
+      '1.5e3 == 1500.0',
+      '.5 == 0.5',
+      '1 == 1.0',
+      '1u == 1',
+      '2 > 1.5',
+      '!false',
+      '!!true',
+      '- -1 == 1',
+      '"a" + "b" == "ab"',
+      'b"ab" == bytes("ab")',
+      'r"\\n" == "\\\\n"',
+      '"\\u00e9" == "é"',
+      '"\\x41\\101" == "AA"',
+      '"""a\nb""" == "a\\nb"',
+      '-9223372036854775808 < 0',
+      'true ? true : false',
+      '[1, 2] + [3] == [1, 2, 3]',
+      '{"a": 1}["a"] == 1',
+      '{"a": 1}.a == 1',
+      '2 in [1, 2]',
+      '"a" in {"a": 1}',
+      '!("b" in {"a": 1})',
+      '"a" < "b" && "Z" < "a"',
+      'null == null',
+      'dyn(1) != "1"',
+      '"\u{1f600}".size() == 1',
+      '"b" > "a" // and that is all',
+    ],
+    'errors that something makes up for': [
+      'true || 1 / 0 == 1',
+      '1 / 0 == 1 || true',
+      '!(false && 1 / 0 == 1)',
+      '[1, 0].exists(i, 2 / i == 2)',
+      '![1, 0].all(i, 2 / i == 1)',
+    ],
+    'members and macros': [
+      'self.size == 3',
+      'has(self.name)',
+      '!has(self.ports[1].name)',
+      'self.labels["c.d"] == "e"',
+      'self.labels.a == "b"',
+      'has(self.labels.a) && !has(self.labels.z)',
+      'self.ports.all(p, p.port > 0)',
+      'self.ports.exists(p, has(p.name) && p.name == "http")',
+      'self.ports.exists_one(p, p.port == 80)',
+      'self.ports.map(p, p.port) == [80, 443]',
+      'self.ports.map(p, p.port > 100, p.port) == [443]',
+      'self.ports.filter(p, p.port < 100).size() == 1',
+      'self.labels.all(k, k != "z")',
+      'self.labels.exists(k, v, v == "e")',
+      '[5, 6].all(i, v, v - i == 5)',
+      '[1, 2].transformList(i, v, i + v) == [1, 3]',
+      '{"a": 1}.transformMap(k, v, v + 1) == {"a": 2}',
+      '[1, 2, 3].transformList(i, v, v > 1, v) == [2, 3]',
+      'cel.bind(y, x + 1, y * y) == 64',
+      'self.free.list[1] == 2.5',
+      'self.free.list.size() == 4',
+      'type(x) == int',
+      'type(self.name) == string',
+      'type([]) == list',
+    ],
+    'optional values': [
+      'self.?name.orValue("z") == "web"',
+      '!self.labels[?"z"].hasValue()',
+      'self.ports[?7].orValue({"port": 1}).port == 1',
+      'optional.none().or(optional.of(2)).value() == 2',
+      'self.ports[1].?name.optMap(n, n + "!").orValue("none") == "none"',
+      'self.?name.optMap(n, n + "!").value() == "web!"',
+      'self.?name.optFlatMap(n, optional.of(n.size())).value() == 3',
+      '[?self.ports[1].?name, ?self.?name] == ["web"]',
+      '{?"n": self.ports[1].?name} == {}',
+      'optional.ofNonZeroValue("").hasValue() == false',
+    ],
+    conversions: [
+      'int("12") == 12 && int(1.9) == 1 && int(3u) == 3',
+      'double("1.5") == 1.5 && double(2) == 2.0',
+      'string(1.0) == "1" && string(true) == "true" && string(b"a") == "a"',
+      'uint(3) == 3u',
+      'bool("true")',
+      'string(duration("1h30m")) == "5400s"',
+      'string(timestamp("2024-01-02T03:04:05.5+01:00")) == "2024-01-02T02:04:05.5Z"',
+    ],
+    texts: [
+      '"abc".contains("b") && "abc".startsWith("a") && "abc".endsWith("c")',
+      '"abc".matches("^a.c$") && !"abc".matches("^b")',
+      'matches("abc", "b")',
+      '"hello".charAt(1) == "e"',
+      '"hello".indexOf("l") == 2 && "hello".lastIndexOf("l") == 3 && "hello".indexOf("l", 3) == 3 && "x".indexOf("y") == -1',
+      '"hello".substring(1, 3) == "el" && "hello".substring(3) == "lo"',
+      '"a,b,c".split(",") == ["a", "b", "c"] && "a,b,c".split(",", 2) == ["a", "b,c"]',
+      '["a", "b"].join("-") == "a-b" && ["a", "b"].join() == "ab"',
+      '"aXbX".replace("X", "-") == "a-b-" && "aXbX".replace("X", "-", 1) == "a-bX"',
+      '" a ".trim() == "a" && "Ab".lowerAscii() == "ab" && "Ab".upperAscii() == "AB" && "ab".reverse() == "ba"',
+      '"%s is %d and %.2f, %x %b %o %e%%".format(["a", 1, 1.5, 255, 5, 8, 1500.0]) == "a is 1 and 1.50, ff 101 10 1.500000e+03%"',
+      '"%s".format([[{"b": 2.0, "a": 1.5}]]) == "[{a: 1.5, b: 2}]"',
+      '"a1b22".find("[0-9]+") == "1" && "a1b22".findAll("[0-9]+") == ["1", "22"]',
+      'base64.encode(b"ab") == "YWI=" && base64.decode("YWI=") == b"ab"',
+      'strings.quote("a\\"b") == "\\"a\\\\\\"b\\""',
+    ],
+    'lists and numbers': [
+      '[1, 2].isSorted() && ![2, 1].isSorted()',
+      '[1, 3, 2].max() == 3 && [1, 3, 2].min() == 1 && [1, 2].sum() == 3 && [1.5].sum() == 1.5',
+      '[1, 2, 1].indexOf(1) == 0 && [1, 2, 1].lastIndexOf(1) == 2',
+      '[1, 2, 3].slice(1, 2) == [2]',
+      '[[1], [2, 3]].flatten() == [1, 2, 3]',
+      '[1, 1, 2].distinct() == [1, 2] && [1, 2].reverse() == [2, 1] && [2, 1].sort() == [1, 2]',
+      'lists.range(3) == [0, 1, 2]',
+      'sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])',
+      'math.greatest(1, 3, 2) == 3 && math.least([2, 1]) == 1 && math.greatest(1, 2.5) == 2.5',
+      'math.ceil(1.2) == 2.0 && math.round(-1.5) == -2.0 && math.abs(-1) == 1 && math.sign(-2.0) == -1.0',
+    ],
+    times: [
+      'duration("1h") > duration("5m")',
+      'timestamp("2024-01-01T00:00:00Z") + duration("24h") == timestamp("2024-01-02T00:00:00Z")',
+      'timestamp("2024-03-01T10:00:00Z").getMonth() == 2',
+      'timestamp("2024-03-01T23:30:00Z").getDate("+01:00") == 2',
+      'timestamp("2024-07-01T12:00:00Z").getHours("Europe/Berlin") == 14',
+      'timestamp("2024-03-03T00:00:00Z").getDayOfWeek() == 0',
+      'timestamp("2024-12-31T00:00:00Z").getDayOfYear() == 365',
+      'duration("90m").getHours() == 1 && duration("90m").getMinutes() == 90',
+    ],
+    'addresses and amounts': [
+      'isIP("::1") && !isIP("1.2.3") && ip("::1").family() == 6 && ip("127.0.0.1").isLoopback()',
+      'ip("2001:db8::0:1") == ip("2001:db8::1") && !ip.isCanonical("2001:DB8::1")',
+      'ip("10.0.0.1").isGlobalUnicast() && ip("169.254.1.1").isLinkLocalUnicast() && ip("ff02::1").isLinkLocalMulticast() && ip("0.0.0.0").isUnspecified()',
+      'isCIDR("10.0.0.0/8") && cidr("10.0.0.0/8").containsIP("10.1.2.3") && !cidr("10.0.0.0/8").containsIP(ip("11.0.0.1"))',
+      'cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16") && cidr("10.1.2.3/8").masked() == cidr("10.0.0.0/8") && cidr("::1/64").prefixLength() == 64',
+      'cidr("2001:db8:1::1/32").masked() == cidr("2001:db8::/32")',
+      'isURL("https://a.b:8080/c?d=e") && url("https://a.b:8080/c?d=e").getHost() == "a.b:8080" && url("https://a.b:8080/c").getPort() == "8080"',
+      'url("https://[::1]:80/").getHostname() == "::1" && url("/a?b=c&b=d").getQuery() == {"b": ["c", "d"]} && url("https://a").getEscapedPath() == ""',
+      'quantity("1Gi").isGreaterThan(quantity("1G"))',
+      'quantity("500m").add(quantity("1500m")) == quantity("2") && quantity("2").sub(1).asInteger() == 1 && !isQuantity("x") && quantity("1.5").compareTo(quantity("1")) == 1',
+      'semver("1.2.3").isLessThan(semver("1.10.0")) && semver("1.0.0-alpha").isLessThan(semver("1.0.0")) && !isSemver("v1.0.0") && isSemver("v1.0", true) && semver("1.2.3").minor() == 2',
+    ],
+  };
+  for (const [about, sources] of Object.entries(TRUE)) {
+    describe(about, () => {
+      for (const source of sources) {
+        it(source, () => assert.equal(evaluated(source), true));
+      }
+    });
+  }
+
+  describe('that fail when they are evaluated', () => {
+    const failing: readonly (readonly [source: string, why: RegExp])[] = [
+      ['1 / 0 == 1', /division by zero/],
+      ['1 % 0 == 1', /modulus by zero/],
+      ['9223372036854775807 + x == 0', /overflow/],
+      ['uint(-1) == 1u', /range error/],
+      ['self.ports[1].name == "x"', /no such key: name/],
+      ['self.ports[2].port == 1', /index out of bounds: 2/],
+      ['self.labels["z"] == "x"', /no such key: z/],
+      ['self.free.other == 1', /no such key: other/],
+      ['any.a == 1', /no such overload/],
+      ['any + "a" == "a"', /no such overload: _\+_\(int, string\)/],
+      ['"a".matches("(")', /error parsing regexp/],
+      ['timestamp("x") == timestamp("y")', /type conversion error/],
+      ['optional.none().value() == 1', /dereference/],
+      ['[1, 0].all(i, 2 / i == 2)', /division by zero/],
+      ['{"a": 1, "a": 2} == {}', /repeated key/],
+      ['"__proto__" in self.labels || self.labels.__proto__ == "x"', /no such key/],
+    ];
+    for (const [source, why] of failing)
+      it(source, () =>
+        assert.throws(
+          () => evaluated(source),
+          (err) => err instanceof CelError && why.test(err.message),
+        ),
+      );
+  });
+
+  describe('whose types do not fit', () => {
+    const wrong: readonly (readonly [source: string, why: RegExp])[] = [
+      ['self.nope', /undefined field 'nope'\n \| self\.nope\n \| \.\.\.\.\^$/],
+      ['nope', /^ERROR: <input>:1:1: undeclared reference to 'nope'/],
+      ['nope(1)', /undeclared reference to 'nope'/],
+      ['self.size + "a"', /found no matching overload for '_\+_' applied to '\(int, string\)'/],
+      ['self.name.contains(1)', /found no matching overload for 'contains' applied to 'string\.\(int\)'/],
+      ['self.size.a', /type 'int' does not support field selection/],
+      ['[1, "a"].size()', /expected type 'int' but found 'string'/],
+      ['self.ports.all(p, p.port)', /expected type 'bool' but found 'int'/],
+      ['self.size.all(p, true)', /cannot be range of a comprehension/],
+      ['flag ? 1 : "a"', /found no matching overload for '_\?_:_'/],
+      ['has(self.nope)', /undefined field 'nope'/],
+    ];
+    for (const [source, why] of wrong)
+      it(source, () =>
+        assert.throws(
+          () => expression(source, VARIABLES),
+          (err) => err instanceof CelTypeError && why.test(err.message),
+        ),
+      );
+  });
+
+  describe('that are none', () => {
+    for (const source of [
+      '',
+      '1 +',
+      '(1',
+      '[1',
+      '{1}',
+      'a b',
+      '"a',
+      "'a\n'",
+      '"\\q"',
+      '1..2',
+      'a.1',
+      'for',
+      'has(x)',
+      '[1].all(1, true)',
+      '9223372036854775808',
+      '99999999999999999999u',
+      'b"\\u0041"',
+      '"\\ud800"',
+      '@',
+      'a.all(b.c, true)',
+      `${'('.repeat(500)}1${')'.repeat(500)}`,
+      `1${'+1'.repeat(30_000)}`,
+      'x'.repeat(200_000),
+    ]) {
+      it(source.slice(0, 40), () => assert.throws(() => expression(source, VARIABLES), CelSyntaxError));
+    }
+  });
+
+  it('have a type, and tell what they read', () => {
+    const found = expression('self.ports.map(p, p.port)', VARIABLES);
+    assert.equal(typeText(found.type), 'list(int)');
+    assert.ok(found.reads.has('self') && !found.reads.has('x'));
+  });
+
+  it('end when they have cost too much, whatever surrounds them', () => {
+    const nested = 'lists.range(1000).all(a, lists.range(1000).all(b, lists.range(1000).all(c, a + b + c >= 0)))';
+    assert.throws(() => evaluated(nested), BudgetError);
+    assert.throws(() => evaluated(`${nested} || true`), BudgetError);
+    assert.throws(() => evaluated(`true && (false || ${nested})`), BudgetError);
+  });
+
+  it('give back what is left of their budget', () => {
+    const { left } = expression('[1, 2, 3].all(i, i > 0)', VARIABLES).evaluate({}, 100);
+    assert.ok(left > 0 && left < 100);
+  });
+
+  it('show values in texts as others do', () => {
+    assert.equal(shown([1n, 1.5, 'a', true, null]), '[1, 1.5, a, true, null]');
+  });
+});

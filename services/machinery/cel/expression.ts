@@ -1,0 +1,94 @@
+import { check, type Environment } from './check.js';
+import { compile } from './compile.js';
+import { Functions } from './functions.js';
+import { ADDRESSES } from './libraries/addresses.js';
+import { EXPRESSIONS } from './libraries/expressions.js';
+import { LISTS } from './libraries/lists.js';
+import { NUMBERS } from './libraries/numbers.js';
+import { OPERATORS } from './libraries/operators.js';
+import { QUANTITIES } from './libraries/quantities.js';
+import { STANDARD } from './libraries/standard.js';
+import { TEXTS } from './libraries/texts.js';
+import type { Expr } from './ast.js';
+import { parse } from './parse.js';
+import { TYPE, type CelType } from './types.js';
+import { TypeValue, type Value } from './values.js';
+
+const LIBRARIES = [OPERATORS, STANDARD, TEXTS, EXPRESSIONS, LISTS, NUMBERS, ADDRESSES, QUANTITIES];
+
+let all: Functions | undefined;
+/** The functions that expressions know, made when the first expression comes. */
+export const functions = (): Functions => (all ??= new Functions(LIBRARIES));
+
+/** Names of types are values, too. */
+const TYPE_NAMES: ReadonlyMap<string, TypeValue> = new Map(
+  ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'].map((name) => [
+    name,
+    new TypeValue(name),
+  ]),
+);
+
+/** An expression that was checked, ready to be evaluated. */
+export interface Expression {
+  readonly source: string;
+  readonly ast: Expr;
+  readonly type: CelType;
+  /** Names of the variables that it reads. */
+  readonly reads: ReadonlySet<string>;
+  /**
+   * @param values By variable; one that the environment has and that is not given is null.
+   * @param budget Most that it may cost. @returns The value and what is left of the budget.
+   * @throws {CelError} @throws {BudgetError}
+   */
+  evaluate(values: Readonly<Record<string, Value>>, budget: number): { readonly value: Value; readonly left: number };
+}
+
+/**
+ * Compiles an expression.
+ *
+ * @param variables By name, with their types.
+ * @throws {CelSyntaxError} @throws {CelTypeError}
+ */
+export function expression(source: string, variables: ReadonlyMap<string, CelType>): Expression {
+  const ast = parse(source);
+  const known = new Map([...[...TYPE_NAMES.keys()].map((name) => [name, TYPE] as const), ...variables]);
+  const environment: Environment = { variables: known, functions: functions() };
+  const checked = check(source, ast, environment);
+  const names = [...known.keys()];
+  const program = compile(ast, checked, names);
+  return {
+    source,
+    ast,
+    type: checked.type,
+    reads: readsOf(ast),
+    evaluate: (values, budget) =>
+      program.run(
+        names.map((name) => (Object.hasOwn(values, name) ? (values[name] ?? null) : (TYPE_NAMES.get(name) ?? null))),
+        budget,
+      ),
+  };
+}
+
+/** The names that an expression takes from outside; one that a loop binds may be among them. */
+function readsOf(expr: Expr, found = new Set<string>()): ReadonlySet<string> {
+  if (expr.kind === 'ident') found.add(expr.name);
+  for (const inner of childrenOf(expr)) readsOf(inner, found);
+  return found;
+}
+
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'select':
+      return [expr.operand];
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case 'list':
+      return expr.items.map(({ value }) => value);
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'loop':
+      return [expr.range, ...(expr.filter === undefined ? [] : [expr.filter]), expr.body];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,203 @@
+import type { Library, Run } from '../functions.js';
+import { CelError, CelMap, Duration, isList, Timestamp, TypeValue, typeNameOf, Uint, type Value } from '../values.js';
+import { doubleText } from './standard.js';
+import { durationText, timestampText } from './times.js';
+
+const text = (value: Value | undefined): string => value as string;
+const number = (value: Value | undefined): number => Number(value);
+
+/** Places in texts count code points. */
+const points = (value: string): string[] => Array.from(value);
+
+const inside = (at: number, length: number): number => {
+  if (at < 0 || at > length) throw new CelError(`index out of range: ${at}`);
+  return at;
+};
+
+function indexOf(args: readonly Value[], isLast: boolean): bigint {
+  const [all, part] = [points(text(args[0])), points(text(args[1]))];
+  const from = args[2] === undefined ? (isLast ? all.length : 0) : inside(number(args[2]), all.length);
+  const places = isLast
+    ? Array.from({ length: from + 1 }, (_, i) => from - i)
+    : Array.from({ length: all.length - from + 1 }, (_, i) => from + i);
+  const found = places.find((at) => at + part.length <= all.length && part.every((it, i) => all[at + i] === it));
+  return BigInt(found ?? -1);
+}
+
+/** Twice looked at, once for each character of either. */
+const looking =
+  (run: (args: readonly Value[]) => Value): Run =>
+  (args, meter) => {
+    meter.spend(text(args[0]).length / 10 + (typeof args[1] === 'string' ? args[1].length / 10 : 0));
+    return run(args);
+  };
+
+/** Both are as long as the product of the two at most. */
+const searching =
+  (isLast: boolean): Run =>
+  (args, meter) => {
+    meter.spend(((text(args[0]).length + 1) * (text(args[1]).length + 1)) / 10);
+    return indexOf(args, isLast);
+  };
+
+function substring([value, from, to]: readonly Value[]): string {
+  const all = points(text(value));
+  const [start, end] = [
+    inside(number(from), all.length),
+    to === undefined ? all.length : inside(number(to), all.length),
+  ];
+  if (start > end) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`);
+  return all.slice(start, end).join('');
+}
+
+function replaced([value, from, to, most]: readonly Value[]): string {
+  const limit = most === undefined ? -1 : number(most);
+  const parts = text(value).split(text(from));
+  if (limit < 0 || parts.length - 1 <= limit) return parts.join(text(to));
+  return [parts.slice(0, limit + 1).join(text(to)), ...parts.slice(limit + 1)].join(text(from));
+}
+
+function split([value, by, most]: readonly Value[]): Value {
+  const limit = most === undefined ? -1 : number(most);
+  if (limit === 0) return [];
+  const parts = text(by) === '' ? points(text(value)) : text(value).split(text(by));
+  if (limit < 0 || parts.length <= limit) return parts;
+  return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(text(by))];
+}
+
+const ascii = (value: string, from: RegExp, to: (letter: string) => string): string => value.replace(from, to);
+
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '\x07': '\\a',
+    '\b': '\\b',
+    '\f': '\\f',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+    '\v': '\\v',
+    '\\': '\\\\',
+    '"': '\\"',
+  }),
+);
+
+/** Functions of texts beside the standard ones. */
+export const TEXTS: Library = {
+  'string.charAt(int): string': looking(([value, at]) => {
+    const all = points(text(value));
+    return all[inside(number(at), all.length)] ?? '';
+  }),
+  'string.indexOf(string): int': searching(false),
+  'string.indexOf(string, int): int': searching(false),
+  'string.lastIndexOf(string): int': searching(true),
+  'string.lastIndexOf(string, int): int': searching(true),
+  'string.lowerAscii(): string': looking(([value]) => ascii(text(value), /[A-Z]+/g, (it) => it.toLowerCase())),
+  'string.upperAscii(): string': looking(([value]) => ascii(text(value), /[a-z]+/g, (it) => it.toUpperCase())),
+  'string.replace(string, string): string': looking(replaced),
+  'string.replace(string, string, int): string': looking(replaced),
+  'string.split(string): list<string>': looking(split),
+  'string.split(string, int): list<string>': looking(split),
+  'string.substring(int): string': looking(substring),
+  'string.substring(int, int): string': looking(substring),
+  'string.trim(): string': looking(([value]) => text(value).trim()),
+  'string.reverse(): string': looking(([value]) => points(text(value)).reverse().join('')),
+  'list<string>.join(): string': ([list], meter) => joined(list, '', meter),
+  'list<string>.join(string): string': ([list, by], meter) => joined(list, text(by), meter),
+  '"strings".quote(string): string': looking(
+    ([value]) => `"${text(value).replace(/[\x07\b\f\n\r\t\v\\"]/g, (it) => ESCAPES.get(it) ?? it)}"`,
+  ),
+  'string.format(list<dyn>): string': (args, meter) => formatted(text(args[0]), args[1] as readonly Value[], meter),
+  '"base64".encode(bytes): string': ([value]) => Buffer.from(value as Uint8Array).toString('base64'),
+  '"base64".decode(string): bytes': ([value]) => {
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text(value))) throw new CelError('illegal base64 data');
+    return Buffer.from(text(value), 'base64');
+  },
+};
+
+function joined(list: Value | undefined, by: string, meter: { spend(cost: number): void }): string {
+  const parts = list as readonly string[];
+  meter.spend(parts.reduce((sum, it) => sum + it.length + by.length, 0) / 10);
+  return parts.join(by);
+}
+
+/** Most digits after the point that may be asked for. */
+const MOST_DIGITS = 100;
+
+function formatted(format: string, args: readonly Value[], meter: { spend(cost: number): void }): string {
+  let next = 0;
+  const out = format.replace(
+    /%(?:\.(\d+))?([a-zA-Z%])?/g,
+    (_, digits: string | undefined, clause: string | undefined) => {
+      if (clause === '%') return '%';
+      const value = args[next++];
+      if (value === undefined) throw new CelError(`index ${next - 1} out of range`);
+      const precision = digits === undefined ? 6 : Number(digits);
+      if (precision > MOST_DIGITS) throw new CelError(`precision ${precision} is more than ${MOST_DIGITS}`);
+      const show = CLAUSES.get(clause ?? '');
+      if (show === undefined) throw new CelError(`unrecognized formatting clause "${clause ?? ''}"`);
+      return show(value, precision);
+    },
+  );
+  meter.spend((format.length + out.length) / 10);
+  return out;
+}
+
+const bad = (clause: string, value: Value): CelError =>
+  new CelError(`error during formatting: ${clause} clause cannot be used on ${typeNameOf(value)}`);
+
+function whole(value: Value, clause: string): bigint {
+  if (typeof value === 'bigint') return value;
+  if (value instanceof Uint) return value.value;
+  throw bad(clause, value);
+}
+
+function real(value: Value, clause: string): number {
+  if (typeof value === 'number') return value;
+  return Number(whole(value, clause));
+}
+
+const inBase = (value: Value, base: number, clause: string): string => whole(value, clause).toString(base);
+
+function hex(value: Value): string {
+  if (typeof value === 'string') return Buffer.from(value).toString('hex');
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : inBase(value, 16, 'hex');
+}
+
+const exponent = (value: number, precision: number): string =>
+  value.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
+
+const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> = new Map<
+  string,
+  (value: Value, precision: number) => string
+>([
+  ['s', (value) => shown(value)],
+  [
+    'd',
+    (value) =>
+      typeof value === 'number' && !Number.isFinite(value) ? doubleText(value) : String(whole(value, 'decimal')),
+  ],
+  ['f', (value, precision) => real(value, 'fixed-point').toFixed(precision)],
+  ['e', (value, precision) => exponent(real(value, 'scientific'), precision)],
+  ['b', (value) => (typeof value === 'boolean' ? (value ? '1' : '0') : inBase(value, 2, 'binary'))],
+  ['o', (value) => inBase(value, 8, 'octal')],
+  ['x', hex],
+  ['X', (value) => hex(value).toUpperCase()],
+]);
+
+/** A value as `%s` shows it. */
+export function shown(value: Value): string {
+  if (value === null) return 'null';
+  if (typeof value === 'number') return doubleText(value);
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value instanceof Uint) return String(value.value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (isList(value)) return `[${value.map(shown).join(', ')}]`;
+  if (value instanceof CelMap) {
+    const entries = [...value.entries()].map(([key, it]) => `${shown(key)}: ${shown(it)}`);
+    return `{${entries.sort().join(', ')}}`;
+  }
+  if (value instanceof Timestamp) return timestampText(value.nanos);
+  if (value instanceof Duration) return durationText(value.nanos);
+  if (value instanceof TypeValue) return value.name;
+  throw bad('string', value);
+}

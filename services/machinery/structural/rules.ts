@@ -1,0 +1,221 @@
+import { expression, type Expression } from '../cel/expression.js';
+import { typeOfSchema, valueOf } from '../cel/schema-types.js';
+import { BOOL, fits, optionalOf, STRING, type CelType } from '../cel/types.js';
+import { BudgetError, CelError, Optional, type Value } from '../cel/values.js';
+import { getOwn, isJsonObject, jsonEqual } from '../meta/own.js';
+import { field, type FieldError } from '../meta/status.js';
+import { correlatedItem } from './list-keys.js';
+import type { Rule, Structural } from './structural.js';
+
+/** Most that one rule may cost, and all rules of an object together. */
+export const CALL_BUDGET = 1_000_000;
+const OBJECT_BUDGET = 10_000_000;
+
+interface CompiledRule {
+  readonly rule: Rule;
+  readonly condition: Expression;
+  readonly message: Expression | undefined;
+  /** It is about the change from one state to the next. */
+  readonly isTransition: boolean;
+}
+
+/** A rule, or what is wrong with it. */
+export type Compiled =
+  { readonly rule: CompiledRule } | { readonly member: 'rule' | 'messageExpression'; readonly why: string };
+
+/** Compiles a rule for values of a schema. */
+export function compileRule(rule: Rule, schema: Structural, isRoot: boolean): Compiled {
+  const self = typeOfSchema(schema, isRoot);
+  if (self === undefined) return { member: 'rule', why: 'compilation failed: the type of the value is not known' };
+  const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self;
+  const variables = new Map<string, CelType>([
+    ['self', self],
+    ['oldSelf', oldSelf],
+  ]);
+  let member: 'rule' | 'messageExpression' = 'rule';
+  try {
+    const condition = expression(rule.rule.trim(), variables);
+    if (!fits(BOOL, condition.type, new Map())) return { member, why: 'cel expression must evaluate to a bool' };
+    member = 'messageExpression';
+    const source = rule.messageExpression?.trim() ?? '';
+    const message = source === '' ? undefined : expression(source, variables);
+    if (message !== undefined && !fits(STRING, message.type, new Map())) {
+      return { member, why: 'messageExpression must evaluate to a string' };
+    }
+    return { rule: { rule, condition, message, isTransition: condition.reads.has('oldSelf') } };
+  } catch (err) {
+    const failed = member === 'rule' ? 'compilation failed' : 'messageExpression compilation failed';
+    return { member, why: `${failed}: ${(err as Error).message}` };
+  }
+}
+
+const compiled = new WeakMap<Structural, readonly CompiledRule[]>();
+const compiledRoots = new WeakMap<Structural, readonly CompiledRule[]>();
+
+/** The rules of a schema that can be asked: those of stored definitions could be when they were written. */
+function rulesOf(schema: Structural, isRoot: boolean): readonly CompiledRule[] {
+  const known = isRoot ? compiledRoots : compiled;
+  let rules = known.get(schema);
+  if (rules === undefined) {
+    rules = schema.rules.flatMap((rule) => {
+      const made = compileRule(rule, schema, isRoot);
+      return 'rule' in made ? [made.rule] : [];
+    });
+    known.set(schema, rules);
+  }
+  return rules;
+}
+
+const withRules = new WeakMap<Structural, boolean>();
+
+/** Whether there are rules here or below: other values need no walk. */
+export function hasRules(schema: Structural): boolean {
+  let has = withRules.get(schema);
+  if (has !== undefined) return has;
+  const { properties, items, additional } = schema;
+  has =
+    schema.rules.length > 0 ||
+    [...properties.values()].some(hasRules) ||
+    (items !== undefined && hasRules(items)) ||
+    (typeof additional === 'object' && hasRules(additional));
+  withRules.set(schema, has);
+  return has;
+}
+
+/**
+ * Asks the rules of a schema, of the object and of all that is in it.
+ *
+ * @param before The stored object, on an update: rules about changes are asked where both states are known, and what did not
+ * change breaks no other rule.
+ */
+export function brokenRules(object: unknown, schema: Structural, before?: unknown): FieldError[] {
+  if (!hasRules(schema)) return [];
+  const walk = new RuleWalk();
+  walk.value({ value: object, before: before === undefined ? undefined : { value: before }, schema, path: '' }, true);
+  return walk.problems;
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly before: { readonly value: unknown } | undefined;
+  readonly schema: Structural;
+  readonly path: string;
+}
+
+/** What is told of a whole object is told of no place, as other servers do. */
+const NOWHERE = '<nil>';
+const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
+
+class RuleWalk {
+  readonly problems: FieldError[] = [];
+  #left = OBJECT_BUDGET;
+
+  value(place: Place, isRoot = false): void {
+    const { value, schema, before, path } = place;
+    if (this.#left < 0 || value === null || value === undefined || !hasRules(schema)) return;
+    if (schema.rules.length > 0) this.#rules(place, isRoot);
+    if (Array.isArray(value)) {
+      const { items } = schema;
+      if (items === undefined) return;
+      for (const [i, item] of value.entries()) {
+        this.value({ value: item, before: correlatedItem(schema, item, before), schema: items, path: `${path}[${i}]` });
+      }
+    } else if (isJsonObject(value)) this.#members(place, value);
+  }
+
+  #members({ schema, before, path }: Place, value: Record<string, unknown>): void {
+    for (const [name, member] of Object.entries(value)) {
+      const property = schema.properties.get(name);
+      const known = property ?? (typeof schema.additional === 'object' ? schema.additional : undefined);
+      if (known === undefined) continue;
+      const isBefore = isJsonObject(before?.value) && Object.hasOwn(before.value, name);
+      const was = isBefore ? { value: getOwn(before.value, name) } : undefined;
+      const at = property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
+      this.value({ value: member, before: was, schema: known, path: at });
+    }
+  }
+
+  #rules(place: Place, isRoot: boolean): void {
+    const { value, before, schema } = place;
+    const isSame = before !== undefined && jsonEqual(before.value, value);
+    let values: Readonly<Record<string, Value>> | undefined;
+    for (const it of rulesOf(schema, isRoot)) {
+      const isOptional = it.rule.optionalOldSelf === true;
+      if (it.isTransition && before === undefined && !isOptional) continue;
+      if (!it.isTransition && isSame) continue;
+      values ??= {
+        self: valueOf(value, schema, isRoot),
+        oldSelf: before === undefined ? null : valueOf(before.value, schema, isRoot),
+      };
+      const { oldSelf = null } = values;
+      const wrapped = isOptional ? new Optional(before === undefined ? undefined : oldSelf) : oldSelf;
+      this.#ask(place, it, { ...values, oldSelf: wrapped });
+      if (this.#left < 0) return;
+    }
+  }
+
+  #ask({ value, path, schema }: Place, it: CompiledRule, values: Readonly<Record<string, Value>>): void {
+    const at = path === '' ? NOWHERE : path;
+    const type = schema.intOrString ? '' : (schema.type ?? '');
+    const wrong = (why: string): void => void this.problems.push(field.invalid(at, type, why));
+    const said = (it.rule.message ?? '') === '' ? it.rule.rule.trim() : (it.rule.message ?? '').trim();
+    try {
+      if (this.#evaluate(it.condition, values) === true) return;
+    } catch (err) {
+      if (err instanceof BudgetError) {
+        this.#left = -1;
+        const limit = `'${err.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${said}`;
+        wrong(this.problems.length === 0 ? limit : OUT_OF_BUDGET);
+      } else if (err instanceof CelError) {
+        const isTyped = err.message.startsWith('no such overload');
+        const mismatch = `'${err.message}': call arguments did not match a supported operator, function or macro signature for rule: ${said}`;
+        wrong(isTyped ? mismatch : `${err.message} evaluating rule: ${said}`);
+      } else throw err;
+      return;
+    }
+    const shown = type === 'object' || type === 'array' ? type : value;
+    this.problems.push(problemOf(it.rule, placeOf(path, it.rule), shown, this.#message(it, values)));
+  }
+
+  #evaluate(it: Expression, values: Readonly<Record<string, Value>>): Value {
+    const budget = Math.min(CALL_BUDGET, this.#left);
+    const { value, left } = it.evaluate(values, budget);
+    this.#left -= budget - left;
+    return value;
+  }
+
+  /** A message that cannot be made, or is no line of text, is not told. */
+  #message({ rule, message }: CompiledRule, values: Readonly<Record<string, Value>>): string {
+    const byDefault = (rule.message ?? '') === '' ? `failed rule: ${rule.rule.trim()}` : (rule.message ?? '').trim();
+    if (message === undefined) return byDefault;
+    try {
+      const text = this.#evaluate(message, values);
+      const line = typeof text === 'string' ? text.trim() : '';
+      return line === '' || /[\r\n]/.test(line) || line.length > MOST_SHOWN ? byDefault : line;
+    } catch (err) {
+      if (err instanceof CelError || err instanceof BudgetError) return byDefault;
+      throw err;
+    }
+  }
+}
+
+/** Longest message that an expression may make, in characters. */
+const MOST_SHOWN = 5 * 1024;
+
+function placeOf(path: string, { fieldPath = '' }: Rule): string {
+  const whole = `${path}${fieldPath.trim()}`.replace(/^\./, '');
+  return whole === '' ? NOWHERE : whole;
+}
+
+function problemOf({ reason }: Rule, at: string, value: unknown, message: string): FieldError {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return field.forbidden(at, message);
+    case 'FieldValueRequired':
+      return field.required(at, message);
+    case 'FieldValueDuplicate':
+      return field.duplicate(at, value);
+    default:
+      return field.invalid(at, value, message);
+  }
+}
