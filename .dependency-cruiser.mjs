@@ -19,6 +19,7 @@ const API_SERVER = [
   'admission',
   'encryption',
   'pipeline',
+  'tracing',
   'authentication',
   'audit',
   'table',

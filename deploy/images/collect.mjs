@@ -12,6 +12,7 @@ const NEEDLESS = [/\.test\.js$/, /\/testing(\/|$)/, /\.map$/, /\.d\.[mc]?ts$/];
 /** Of packages: sources, and manuals, which are at the top of a package where they are no code; a licence stays. */
 const NEEDLESS_IN_PACKAGES = [
   /\.(map|md|ts|cts|mts|markdown|flow)$/,
+  /\/node_modules\/@opentelemetry\/[^/]+\/build\/(esm|esnext)$/, // for bundlers
   /\/node_modules\/(@[^/]+\/)?[^/@]+\/(docs?|tests?|examples?|\.github|benchmarks?)$/,
 ];
 

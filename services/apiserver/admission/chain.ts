@@ -1,4 +1,5 @@
 import { qualified, type ResourceName } from '../../machinery/meta/status.js';
+import { traced } from '../../machinery/tracing/trace.js';
 import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
 import type { AdmissionMetrics, AdmissionStep, StepTimes } from '../metrics/admission-metrics.js';
 import type { Companion } from '../registry/companions.js';
@@ -40,7 +41,7 @@ export class AdmissionChain {
     const { mutating } = this.#handlingOf(request);
     if (mutating.length === 0) return;
     const rounds = { wanted: 1 };
-    await observed(this.#steps, 'admit', request.operation, async () => {
+    await phase(this.#steps, 'admit', request.operation, async () => {
       for (let round = 0; round < rounds.wanted; round++) {
         await mutateInOrder(mutating, request, { isReinvocation: round > 0, reinvoke: () => (rounds.wanted = 2) });
       }
@@ -51,7 +52,7 @@ export class AdmissionChain {
   async validate(request: AdmissionRequest): Promise<void> {
     const { validating } = this.#handlingOf(request);
     if (validating.length === 0) return;
-    await observed(this.#steps, 'validate', request.operation, async () => {
+    await phase(this.#steps, 'validate', request.operation, async () => {
       for (const { plugin, times } of validating) {
         const pending = observed(times, 'validate', request.operation, () => plugin.validate?.(request));
         if (pending !== undefined) await pending;
@@ -99,6 +100,10 @@ export class AdmissionChain {
 
 const covers = ({ resources }: AdmissionPlugin, resource: ResourceName): boolean =>
   resources?.includes(qualified(resource)) ?? true;
+
+/** One of the two phases, of which traces tell as well. */
+const phase: typeof observed = (times, step, operation, run) =>
+  traced(`Admission ${step}`, { operation }, () => observed(times, step, operation, run));
 
 /** Runs a step and notes how long it took, and whether it threw. */
 function observed(

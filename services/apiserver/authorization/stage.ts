@@ -1,5 +1,6 @@
 import { pathSegment } from '../../machinery/meta/metadata.js';
 import { StatusError } from '../../machinery/meta/status.js';
+import { traced } from '../../machinery/tracing/trace.js';
 import { parseFieldSelector, type FieldTerm } from '../../machinery/selectors/field-selector.js';
 import type { Asker } from '../http/turns.js';
 import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metrics.js';
@@ -88,7 +89,7 @@ export const authorization =
     const startedMs = performance.now();
     const { user, info, query, audit } = ctx.state;
     const asked = attributesOf(info, query);
-    const deciding = decide(authorizers, user, asked, ctx.state);
+    const deciding = traced('Authorization', {}, () => decide(authorizers, user, asked, ctx.state));
     const answer = deciding instanceof Promise ? await deciding : deciding;
     const { decision, reason } = answer;
     const allowed = decision === 'allow';

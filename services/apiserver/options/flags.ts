@@ -252,6 +252,12 @@ export const API_SERVER_FLAGS = {
     default: 'true',
     help: 'tell of flags, state and profiles of this process below /debug, to whom authorization lets ask',
   },
+  tracingConfigFile: {
+    flag: 'tracing-config-file',
+    type: 'string',
+    metavar: 'FILE',
+    help: 'TracingConfiguration: where traces of requests are sent (OTLP over gRPC), and of how many',
+  },
   ...LOG_FLAGS,
 } as const satisfies FlagTable;
 

@@ -18,6 +18,7 @@ import { stages } from './stages.js';
 import type { RequestState } from '../request/request.js';
 import { operationParts } from '../subresources/options.js';
 import { operations } from '../subresources/operation-table.js';
+import type { TracingStages } from '../tracing/request-stages.js';
 import { Bodies } from '../verbs/decode-body.js';
 import { verbTable } from '../verbs/dispatch.js';
 
@@ -32,6 +33,8 @@ export interface ApplicationDeps {
   readonly metrics: ApiServerMetrics;
   /** undefined: requests are not audited. */
   readonly audit: Audit | undefined;
+  /** undefined: requests are not traced. */
+  readonly tracing: TracingStages | undefined;
 }
 
 /**
@@ -84,6 +87,7 @@ export async function application(
       log: d.log,
       onRefused: d.audit?.onRefused ?? ((): void => undefined),
     },
+    tracing: d.tracing,
     audit: d.audit?.stage,
     flowControl: openFlowControl(o, { ...core, metrics: metrics.flowControl }),
     authorization: {

@@ -22,7 +22,9 @@ import { createMetrics, type ApiServerMetrics, type OtherMetrics } from '../metr
 import { registryKeys } from '../registry/keys.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import { openStore, type OpenStoreDeps } from './open-store.js';
+import { tracedStore } from './traced-store.js';
 import type { ApiServerOptions } from '../options/flags.js';
+import type { OpenedTracing, TracingDeps } from '../tracing/tracing.js';
 import { mayUpgrade } from '../pipeline/request-info.js';
 
 export interface ApiServerDeps {
@@ -57,9 +59,11 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
   const metrics = createMetrics({ showHiddenFor: o.showHiddenMetricsForVersion });
   const { store, encryption } = await openEncryptedStore(o, d, metrics);
   let audit: Audit | undefined;
+  let tracing: OpenedTracing | undefined;
   try {
     const core = await buildCore(o, d.log, store, metrics, signal);
     audit = await auditOf(o, { ...core, metrics: metrics.audit, log: d.log });
+    tracing = await tracingOf(o, { ...core, ...d });
     const health = new HealthChecks(o, await openPlugins(HEALTH_CHECKS, o, { ...core, store, encryption }));
     metrics.state.tellFrom({
       isReady: () => health.passes('readyz'),
@@ -67,7 +71,7 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
       feedLoads: () => core.feed.loads,
       certificates: certificatesOf(o),
     });
-    const app = await application(o, { ...d, signal, core, health, metrics, audit });
+    const app = await application(o, { ...d, signal, core, health, metrics, audit, tracing: tracing?.stages });
     const handle = app.callback();
     const listener = await listen(
       {
@@ -88,9 +92,10 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
     core.state.port = listener.port;
     const endpoints = platformEndpoints(o, { ...core, store, log: d.log }, listener.port);
     const running = runInBackground(o, { ...d, core, store, endpoints }, signal);
-    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints, audit });
+    return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints, audit, tracing });
   } catch (err) {
     await audit?.close();
+    await tracing?.close();
     await store.close();
     throw err;
   }
@@ -130,7 +135,7 @@ async function openEncryptedStore(
       metrics.store.observe(operation, seconds);
       if (err !== undefined) metrics.store.failed(operation, err);
     };
-    const inner = await openStore(o, { ...d, observe });
+    const inner = tracedStore(await openStore(o, { ...d, observe }));
     const close = async (): Promise<void> => {
       encryption.close();
       await inner.close();
@@ -149,6 +154,16 @@ async function auditOf(o: ApiServerOptions, d: AuditDeps): Promise<Audit | undef
   return openAudit(o, d);
 }
 
+/** Loaded only where it is wanted. */
+async function tracingOf(
+  { tracingConfigFile }: ApiServerOptions,
+  d: TracingDeps & Pick<Core, 'gates'>,
+): Promise<OpenedTracing | undefined> {
+  if (tracingConfigFile === '' || !d.gates.enabled('APIServerTracing')) return undefined;
+  const { openTracing } = await import('../tracing/tracing.js');
+  return openTracing(tracingConfigFile, d);
+}
+
 function serverOf(
   o: ApiServerOptions,
   { live, state, streams }: Core,
@@ -161,6 +176,7 @@ function serverOf(
     readonly running: Promise<void>;
     readonly endpoints: PlatformEndpoints;
     readonly audit: Audit | undefined;
+    readonly tracing: OpenedTracing | undefined;
   },
 ): ApiServer {
   return {
@@ -184,6 +200,7 @@ function serverOf(
       await left;
       own.stopping.abort(new Error('The server is stopping'));
       await own.running;
+      await own.tracing?.close();
       await own.store.close();
     },
   };

@@ -16,6 +16,7 @@ import { requestLog } from '../pipeline/request-log.js';
 import type { ProcessLog } from '../../machinery/log/log.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import type { ResourceTable } from '../registry/resources.js';
+import type { TracingStages } from '../tracing/request-stages.js';
 import type { VerbTable } from '../verbs/types.js';
 import { deprecation, warnOfDeprecation, requestInfo } from '../pipeline/request-info.js';
 import type { Stage } from '../request/request.js';
@@ -31,6 +32,8 @@ export interface StageDeps {
   readonly metrics: RequestMetrics;
   readonly deprecatedApis: DeprecatedApiMetrics;
   readonly authentication: AuthenticationDeps;
+  /** Absent: requests are not traced. */
+  readonly tracing: TracingStages | undefined;
   /** Absent: requests are not audited. */
   readonly audit: Stage | undefined;
   /** Bounds how many requests run at once. */
@@ -56,7 +59,9 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   bounds(d.requestTimeoutMs), // sets state.signal, which fires when either side gives up
   requestInfo(d.live), // sets state.info (verb, resource, namespace, name) and state.query; all below read them
   measure(d.metrics), // before authentication, so that refusals are counted too
+  ...(d.tracing === undefined ? [] : [d.tracing.begin]),
   authentication(d.authentication), // sets state.user
+  ...(d.tracing === undefined ? [] : [d.tracing.request]), // who asks says whether he decides what is traced
   ...(d.audit === undefined ? [] : [d.audit]), // of all that come so far, those that are refused further in as well
   expectation, // told of as all others, and nothing is done about it
   ownOrigin, // before anything is opened

@@ -3,6 +3,7 @@ import { constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node
 import type { Agent } from 'node:https';
 import { request } from 'node:https';
 import type { Readable } from 'node:stream';
+import { traced, traceHeaders } from '../../machinery/tracing/trace.js';
 import { unlessAborted } from '../deadline/deadline.js';
 import { suspect, type Http2Sessions } from './http2-sessions.js';
 import { codeOf, connectionError } from './connection-errors.js';
@@ -60,7 +61,15 @@ export async function exchange(e: Exchange, signal: AbortSignal): Promise<Exchan
 }
 
 /** The same, of which the caller reads the answer: `maxBytes` does not bind it. */
-export async function openExchange(e: Exchange, signal: AbortSignal): Promise<Opened> {
+export function openExchange(asked: Exchange, signal: AbortSignal): Promise<Opened> {
+  const { method, url } = asked;
+  const about = { 'http.request.method': method, 'server.address': url.hostname, 'server.port': url.port };
+  return traced(`HTTP ${method}`, about, () =>
+    openRepeatable({ ...asked, headers: { ...asked.headers, ...traceHeaders() } }, signal),
+  );
+}
+
+async function openRepeatable(e: Exchange, signal: AbortSignal): Promise<Opened> {
   try {
     return await attempt(e, signal);
   } catch (err) {

@@ -16,6 +16,7 @@ export interface Gate {
 export const GATES = {
   APIServerIdentity: { stage: 'alpha', since: '1.20' },
   APIListChunking: { stage: 'beta', since: '1.9' },
+  APIServerTracing: { stage: 'beta', since: '1.24' }, // the configuration file turns it on; there is no need to say it twice
   EphemeralContainers: { stage: 'beta', since: '1.23' },
   LegacyServiceAccountTokenNoAutoGeneration: { stage: 'alpha', since: '1.24' },
   OpenAPIV3: { stage: 'beta', since: '1.24' },

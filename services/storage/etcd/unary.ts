@@ -1,5 +1,6 @@
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 
+import { traceHeaders } from '../../machinery/tracing/trace.js';
 import { StoreError } from '../store.js';
 import type { Channel } from './channel.js';
 import { joinSignal, leaveSignal, type Abortable } from './aborts.js';
@@ -101,6 +102,12 @@ export function headersOf(path: string): OutgoingHttpHeaders {
   return headers;
 }
 
+/** With what tells the store which trace a call belongs to. */
+function traced(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const trace = traceHeaders();
+  return 'traceparent' in trace ? { ...headers, ...trace } : headers;
+}
+
 class Call implements Waiting, Abortable {
   readonly #o: CallOptions;
   readonly #startedAt = performance.now();
@@ -180,7 +187,7 @@ class Call implements Waiting, Abortable {
   #send(session: Session): void {
     if (this.#settled) return;
     try {
-      this.#attempt = new Attempt(this, session, headersOf(this.#o.method.path), this.#o.frame);
+      this.#attempt = new Attempt(this, session, traced(headersOf(this.#o.method.path)), this.#o.frame);
     } catch (err) {
       this.lost(messageOf(err), false);
     }

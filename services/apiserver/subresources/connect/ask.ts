@@ -1,6 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { traced } from '../../../machinery/tracing/trace.js';
 import { unreachable, wordsOf } from './dial.js';
 import type { Headers } from './headers.js';
 import { IdleTimer } from './idle.js';
@@ -28,7 +29,10 @@ export interface Reply {
  *
  * @throws {StatusError} ServiceUnavailable when no answer comes
  */
-export async function ask(socket: Socket, q: Question): Promise<Reply> {
+export const ask = (socket: Socket, q: Question): Promise<Reply> =>
+  traced('Ask', { 'http.request.method': q.method }, () => asked(socket, q));
+
+async function asked(socket: Socket, q: Question): Promise<Reply> {
   const { method, path, headers } = q;
   const req = request({ createConnection: () => socket, setHost: false, method, path, headers });
   return new Promise((settle, reject) => {

@@ -1,6 +1,7 @@
 import { lookup as resolve, type LookupOptions } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { traced } from '../../../machinery/tracing/trace.js';
 import { StatusError } from '../../../machinery/meta/status.js';
 import { hostPort, type Target } from './target.js';
 
@@ -36,7 +37,12 @@ export function wordsOf(err: unknown): string {
  * @throws {StatusError} ServiceUnavailable when it does not stand within `connectMs`
  * @throws `signal.reason` if it fires first
  */
-export async function dial(target: Target, connectMs: number, signal: AbortSignal): Promise<Socket> {
+export const dial = (target: Target, connectMs: number, signal: AbortSignal): Promise<Socket> =>
+  traced('Connect', { 'server.address': target.host, 'server.port': target.port }, () =>
+    connected(target, connectMs, signal),
+  );
+
+async function connected(target: Target, connectMs: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = open(target);
   const ready = target.scheme === 'https' ? 'secureConnect' : 'connect';

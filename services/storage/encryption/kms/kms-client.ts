@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { traced, traceHeaders } from '../../../machinery/tracing/trace.js';
 import type { Client, ServiceClientConstructor, ServiceError } from '@grpc/grpc-js';
 
 /** What the service says of itself. */
@@ -72,7 +73,11 @@ export async function openKmsClient(o: KmsClientOptions): Promise<KmsClient> {
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 3_000,
   });
-  const call = <T>(method: string, request: object): Promise<T> => {
+  const call = <T>(method: string, request: object): Promise<T> =>
+    traced(`KMS ${method}`, {}, () => callTraced<T>(method, request));
+  const callTraced = <T>(method: string, request: object): Promise<T> => {
+    const metadata = new grpc.Metadata();
+    for (const [name, value] of Object.entries(traceHeaders())) metadata.set(name, value);
     const startedMs = performance.now();
     return new Promise<T>((resolve, reject) => {
       const end = (err: ServiceError | null, answer?: T): void => {
@@ -82,7 +87,7 @@ export async function openKmsClient(o: KmsClientOptions): Promise<KmsClient> {
         else reject(new KmsError(code, `${method}: ${err.details || code}`));
       };
       const methods = client as unknown as Readonly<Record<string, (...args: readonly unknown[]) => void>>;
-      methods[method]?.(request, { deadline: Date.now() + o.timeoutMs }, end);
+      methods[method]?.(request, metadata, { deadline: Date.now() + o.timeoutMs }, end);
     });
   };
   return clientOf(call, () => client.close());
