@@ -185,6 +185,7 @@ describe('Feed', () => {
     assert.deepEqual(loaded, [true, false], 'what it holds is old, and of the same history');
     assert.equal(await s.feed.waitFor(b, 2000), true);
     assert.equal(s.names().length, 2);
+    assert.equal(s.feed.loads, 2);
     assert.ok(s.cache.history.floor >= b - 1, 'nothing from before can be told');
   });
 

@@ -119,5 +119,6 @@ describe('ConsistentReadGate', function () {
     const next = gate.fresh(NOBODY);
     asked.questions[1]?.answer(s.feed.revision);
     await next;
+    assert.equal(gate.timeouts, 1);
   });
 });

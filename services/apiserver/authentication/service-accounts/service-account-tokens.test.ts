@@ -69,6 +69,20 @@ describe('ServiceAccountTokens', () => {
     await refuses(fresh, /No key/, by);
   });
 
+  it('are told of once when another key has signed them than the one that signs', async () => {
+    let told = 0;
+    const keys = { current: [key.verifying, rsa.verifying], signing: key.verifying.id, look: () => undefined };
+    const by = tokens({ keys, onOldKey: () => (told += 1) });
+    await ask(key.sign(boundTo()), by);
+    assert.equal(told, 0);
+    const old = await rsa.sign(boundTo());
+    await ask(old, by);
+    await ask(old, by);
+    assert.equal(told, 1);
+    await refuses(new TestKey().sign(boundTo()), /No key/, by);
+    assert.equal(told, 1);
+  });
+
   it('remember nothing of a signature that was checked with keys that are gone by then', async () => {
     const keys = { current: [key.verifying], look: (): void => undefined };
     const by = tokens({ keys });
