@@ -20,7 +20,7 @@ const MAY_LINGER_MS = 20_000;
 /** Unit and contract tests lie beside what they test; coverage is measured there, where one process runs it all. */
 const SUITES = {
   unit: { sources: 'services', wrapper: [join(BIN, 'c8')], limitMs: 20 * 60_000 },
-  e2e: { sources: 'test-e2e', wrapper: [], limitMs: 30 * 60_000, containers: true },
+  e2e: { sources: 'test-e2e', wrapper: [], limitMs: 45 * 60_000, containers: true },
 };
 
 /** Compiled tests whose source is still there: dist keeps those of sources that were removed. */
