@@ -295,12 +295,28 @@ describe('expression()', () => {
     assert.throws(() => evaluated(`true && (false || ${nested})`), BudgetError);
   });
 
+  describe('pay for values that are far larger than the expression', () => {
+    /** A list of two, each of which is a list of two, and so on: a value that stands in 2^40 places. */
+    const doubled = (leaf: string): string =>
+      Array.from({ length: 40 }).reduce<string>((inner, _, i) => `cel.bind(v${i}, ${inner}, [v${i}, v${i}])`, leaf);
+    const long = `lists.range(20000).map(i, "a").join()`;
+    for (const source of [
+      `${doubled('[1]')} == ${doubled('[1]')}`,
+      `${doubled('[1]')} in [${doubled('[1]')}]`,
+      `sets.contains([${doubled('[1]')}], [${doubled('[1]')}])`,
+      `"%s".format([${doubled('1')}]) == ""`,
+      `${long}.replace("a", ${long}) == ""`,
+    ]) {
+      it(`${source.slice(0, 30)} ... ${source.slice(-30)}`, () => assert.throws(() => evaluated(source), BudgetError));
+    }
+  });
+
   it('give back what is left of their budget', () => {
     const { left } = expression('[1, 2, 3].all(i, i > 0)', VARIABLES).evaluate({}, 100);
     assert.ok(left > 0 && left < 100);
   });
 
   it('show values in texts as others do', () => {
-    assert.equal(shown([1n, 1.5, 'a', true, null]), '[1, 1.5, a, true, null]');
+    assert.equal(shown([1n, 1.5, 'a', true, null], { spend: () => undefined }), '[1, 1.5, a, true, null]');
   });
 });

@@ -179,23 +179,37 @@ export function compare(a: Value, b: Value): number | undefined {
 /** By code points, not by units. */
 const compareTexts = (a: string, b: string): number => (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
-/** Values of types that cannot be equal are not. */
-export function equal(a: Value, b: Value): boolean {
+/** Counts what is looked at; a meter of an evaluation ends it when that is too much. */
+export interface Spending {
+  spend(cost: number): void;
+}
+
+/**
+ * Values of types that cannot be equal are not.
+ *
+ * @param meter Is told of each value inside: one that stands in several places is looked at in each.
+ */
+export function equal(a: Value, b: Value, meter: Spending): boolean {
   if (a === b) return true;
+  meter.spend(1);
   if (isNumeric(a) && isNumeric(b)) return compare(a, b) === 0;
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null));
-  if (a instanceof CelMap) {
-    if (!(b instanceof CelMap) || a.size !== b.size) return false;
-    for (const [key, value] of a.entries()) {
-      const other = b.get(key);
-      if (other === undefined || !equal(value, other)) return false;
-    }
-    return true;
+  if (isList(a)) {
+    return isList(b) && a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null, meter));
   }
+  if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, meter);
   if (a instanceof Optional && b instanceof Optional) {
-    return a.value === undefined || b.value === undefined ? a.value === b.value : equal(a.value, b.value);
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equal(a.value, b.value, meter);
   }
   if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name;
   if (a !== null && b !== null && isOpaque(a) && isOpaque(b)) return a.opaque === b.opaque && a.key === b.key;
   return compare(a, b) === 0;
+}
+
+function equalMaps(a: CelMap, b: CelMap, meter: Spending): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a.entries()) {
+    const other = b.get(key);
+    if (other === undefined || !equal(value, other, meter)) return false;
+  }
+  return true;
 }

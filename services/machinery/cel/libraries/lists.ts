@@ -60,7 +60,7 @@ const unique = walked((items, _, meter) => {
   const out: Value[] = [];
   for (const item of items) {
     meter.spend(out.length);
-    if (!out.some((it) => equal(it, item))) out.push(item);
+    if (!out.some((it) => equal(it, item, meter))) out.push(item);
   }
   return out;
 });
@@ -87,9 +87,11 @@ export const LISTS: Library = {
   'list<int>.sum(): int': sums.int,
   'list<uint>.sum(): uint': sums.uint,
   'list<double>.sum(): double': sums.double,
-  'list<T>.indexOf(T): int': walked((items, [, value = null]) => BigInt(items.findIndex((item) => equal(item, value)))),
-  'list<T>.lastIndexOf(T): int': walked((items, [, value = null]) =>
-    BigInt(items.findLastIndex((item) => equal(item, value))),
+  'list<T>.indexOf(T): int': walked((items, [, value = null], meter) =>
+    BigInt(items.findIndex((item) => equal(item, value, meter))),
+  ),
+  'list<T>.lastIndexOf(T): int': walked((items, [, value = null], meter) =>
+    BigInt(items.findLastIndex((item) => equal(item, value, meter))),
   ),
   'list<T>.slice(int, int): list<T>': walked((items, [, from, to]) => {
     const [start, end] = [place(items, from), place(items, to)];
@@ -113,18 +115,19 @@ export const LISTS: Library = {
     meter.spend(length);
     return Array.from({ length }, (_, i) => BigInt(i));
   },
-  '"sets".contains(list<T>, list<T>): bool': sets((a, b) => b.every((it) => has(a, it))),
+  '"sets".contains(list<T>, list<T>): bool': sets((has, a, b) => b.every((it) => has(a, it))),
   '"sets".equivalent(list<T>, list<T>): bool': sets(
-    (a, b) => a.every((it) => has(b, it)) && b.every((it) => has(a, it)),
+    (has, a, b) => a.every((it) => has(b, it)) && b.every((it) => has(a, it)),
   ),
-  '"sets".intersects(list<T>, list<T>): bool': sets((a, b) => a.some((it) => has(b, it))),
+  '"sets".intersects(list<T>, list<T>): bool': sets((has, a, b) => a.some((it) => has(b, it))),
 };
 
-const has = (items: readonly Value[], value: Value): boolean => items.some((item) => equal(item, value));
+type Has = (items: readonly Value[], value: Value) => boolean;
 
-function sets(run: (a: readonly Value[], b: readonly Value[]) => boolean): Run {
+function sets(run: (has: Has, a: readonly Value[], b: readonly Value[]) => boolean): Run {
   return ([a, b], meter) => {
     meter.spend(list(a).length * list(b).length + 1);
-    return run(list(a), list(b));
+    const has: Has = (items, value) => items.some((item) => equal(item, value, meter));
+    return run(has, list(a), list(b));
   };
 }

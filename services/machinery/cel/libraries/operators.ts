@@ -126,12 +126,12 @@ const optionalEntry: Run = ([holder, key = null]) => {
 const contains: Run = ([value = null, holder = null], meter) => {
   if (holder instanceof CelMap) return holder.get(value) !== undefined;
   meter.spend((holder as readonly Value[]).length);
-  return (holder as readonly Value[]).some((item) => equal(item, value));
+  return (holder as readonly Value[]).some((item) => equal(item, value, meter));
 };
 
 const same: Run = ([a = null, b = null], meter) => {
   meter.spend(sizeOf(a, b));
-  return equal(a, b);
+  return equal(a, b, meter);
 };
 
 /** As much as has to be looked at to compare two values. */

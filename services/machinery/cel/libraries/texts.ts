@@ -1,5 +1,16 @@
 import type { Library, Run } from '../functions.js';
-import { CelError, CelMap, Duration, isList, Timestamp, TypeValue, typeNameOf, Uint, type Value } from '../values.js';
+import {
+  CelError,
+  CelMap,
+  Duration,
+  isList,
+  Timestamp,
+  TypeValue,
+  typeNameOf,
+  Uint,
+  type Spending,
+  type Value,
+} from '../values.js';
 import { doubleText } from './standard.js';
 import { durationText, timestampText } from './times.js';
 
@@ -50,12 +61,16 @@ function substring([value, from, to]: readonly Value[]): string {
   return all.slice(start, end).join('');
 }
 
-function replaced([value, from, to, most]: readonly Value[]): string {
+/** What comes of it may be far longer than what went in, and is paid for before it is made. */
+const replaced: Run = ([value, from, to, most], meter) => {
+  meter.spend(text(value).length / 10);
   const limit = most === undefined ? -1 : number(most);
   const parts = text(value).split(text(from));
+  const times = limit < 0 ? parts.length : Math.min(limit, parts.length);
+  meter.spend(parts.length + (times * text(to).length) / 10);
   if (limit < 0 || parts.length - 1 <= limit) return parts.join(text(to));
   return [parts.slice(0, limit + 1).join(text(to)), ...parts.slice(limit + 1)].join(text(from));
-}
+};
 
 function split([value, by, most]: readonly Value[]): Value {
   const limit = most === undefined ? -1 : number(most);
@@ -93,8 +108,8 @@ export const TEXTS: Library = {
   'string.lastIndexOf(string, int): int': searching(true),
   'string.lowerAscii(): string': looking(([value]) => ascii(text(value), /[A-Z]+/g, (it) => it.toLowerCase())),
   'string.upperAscii(): string': looking(([value]) => ascii(text(value), /[a-z]+/g, (it) => it.toUpperCase())),
-  'string.replace(string, string): string': looking(replaced),
-  'string.replace(string, string, int): string': looking(replaced),
+  'string.replace(string, string): string': replaced,
+  'string.replace(string, string, int): string': replaced,
   'string.split(string): list<string>': looking(split),
   'string.split(string, int): list<string>': looking(split),
   'string.substring(int): string': looking(substring),
@@ -133,6 +148,7 @@ function formatted(format: string, args: readonly Value[], meter: { spend(cost: 
       if (value === undefined) throw new CelError(`index ${next - 1} out of range`);
       const precision = digits === undefined ? 6 : Number(digits);
       if (precision > MOST_DIGITS) throw new CelError(`precision ${precision} is more than ${MOST_DIGITS}`);
+      if (clause === 's') return shown(value, meter);
       const show = CLAUSES.get(clause ?? '');
       if (show === undefined) throw new CelError(`unrecognized formatting clause "${clause ?? ''}"`);
       return show(value, precision);
@@ -170,7 +186,6 @@ const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> 
   string,
   (value: Value, precision: number) => string
 >([
-  ['s', (value) => shown(value)],
   [
     'd',
     (value) =>
@@ -184,16 +199,17 @@ const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> 
   ['X', (value) => hex(value).toUpperCase()],
 ]);
 
-/** A value as `%s` shows it. */
-export function shown(value: Value): string {
+/** A value as `%s` shows it; each text, and each value inside, is paid for. */
+export function shown(value: Value, meter: Spending): string {
+  meter.spend(typeof value === 'string' ? 1 + value.length / 10 : 1);
   if (value === null) return 'null';
   if (typeof value === 'number') return doubleText(value);
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  if (isList(value)) return `[${value.map(shown).join(', ')}]`;
+  if (isList(value)) return `[${value.map((item) => shown(item, meter)).join(', ')}]`;
   if (value instanceof CelMap) {
-    const entries = [...value.entries()].map(([key, it]) => `${shown(key)}: ${shown(it)}`);
+    const entries = [...value.entries()].map(([key, it]) => `${shown(key, meter)}: ${shown(it, meter)}`);
     return `{${entries.sort().join(', ')}}`;
   }
   if (value instanceof Timestamp) return timestampText(value.nanos);
