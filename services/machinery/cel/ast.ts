@@ -21,6 +21,8 @@ export type Expr =
     }
   | { readonly kind: 'list'; readonly at: number; readonly items: readonly Item[] }
   | { readonly kind: 'map'; readonly at: number; readonly entries: readonly Entry[] }
+  /** `Object.spec{replicas: 3}`: a value of a named type. */
+  | { readonly kind: 'struct'; readonly at: number; readonly name: string; readonly members: readonly Member[] }
   | Comprehension;
 
 export type Literal =
@@ -43,6 +45,12 @@ export interface Entry {
   readonly optional: boolean;
 }
 
+export interface Member {
+  readonly name: string;
+  readonly value: Expr;
+  readonly optional: boolean;
+}
+
 /** The ways to go through a list or the keys of a map. */
 export type LoopKind = 'all' | 'exists' | 'existsOne' | 'map' | 'filter' | 'transformList' | 'transformMap';
 
@@ -57,4 +65,12 @@ export interface Comprehension {
   /** Only of `map` and the transformations. */
   readonly filter: Expr | undefined;
   readonly body: Expr;
+}
+
+/** `a.b.c` as a text, for names with dots. */
+export function pathOf(expr: Expr): string | undefined {
+  if (expr.kind === 'ident') return expr.name;
+  if (expr.kind !== 'select' || expr.test || expr.optional) return undefined;
+  const operand = pathOf(expr.operand);
+  return operand === undefined ? undefined : `${operand}.${expr.field}`;
 }

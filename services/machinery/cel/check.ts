@@ -1,4 +1,4 @@
-import type { Comprehension, Expr, Literal } from './ast.js';
+import { pathOf, type Comprehension, type Expr, type Literal } from './ast.js';
 import type { Functions, Overload } from './functions.js';
 import { placeOf } from './lexer.js';
 import {
@@ -20,12 +20,15 @@ import {
   UINT,
   type Bindings,
   type CelType,
+  type ObjectType,
 } from './types.js';
 
 /** The names that expressions may use. */
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelType>;
   readonly functions: Functions;
+  /** Named types of which expressions make values. Absent: there are none. */
+  readonly types?: (name: string) => ObjectType | undefined;
 }
 
 /** An expression whose types do not fit. The message shows the place in the text. */
@@ -103,6 +106,8 @@ class Checker {
         return this.#list(expr, scope);
       case 'map':
         return this.#map(expr, scope);
+      case 'struct':
+        return this.#struct(expr, scope);
       case 'loop':
         return this.#loop(expr, scope);
     }
@@ -225,6 +230,19 @@ class Checker {
     return mapOf(this.#common(keys, at), this.#common(values, at));
   }
 
+  #struct({ name, members, at }: Expr & { kind: 'struct' }, scope: Scope): CelType {
+    const type = this.#environment.types?.(name);
+    if (type === undefined) throw this.#wrong(at, `undeclared reference to '${name}' (in container '')`);
+    for (const { name: field, value, optional } of members) {
+      const wanted = this.#field(type, field, value.at);
+      const given = this.#element(this.check(value, scope), optional, value.at);
+      if (fits(wanted, given, new Map())) continue;
+      const [expected, found] = [typeText(wanted), typeText(given)];
+      throw this.#wrong(value.at, `expected type of field '${field}' is '${expected}' but provided type is '${found}'`);
+    }
+    return type;
+  }
+
   #loop(expr: Comprehension, scope: Scope): CelType {
     const range = this.check(expr.range, scope);
     const inner = new Map(scope);
@@ -262,12 +280,4 @@ class Checker {
       `expression of type '${typeText(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
     );
   }
-}
-
-/** `a.b.c` as a text, for names with dots. */
-function pathOf(expr: Expr): string | undefined {
-  if (expr.kind === 'ident') return expr.name;
-  if (expr.kind !== 'select' || expr.test || expr.optional) return undefined;
-  const operand = pathOf(expr.operand);
-  return operand === undefined ? undefined : `${operand}.${expr.field}`;
 }

@@ -2,7 +2,7 @@ import type { Comprehension, Expr, Literal } from './ast.js';
 import type { Checked } from './check.js';
 import type { Meter, Overload } from './functions.js';
 import type { CelType } from './types.js';
-import { BudgetError, CelError, CelMap, isList, Optional, typeNameOf, Uint, type Value } from './values.js';
+import { BudgetError, CelError, CelMap, isList, isOpaque, Optional, typeNameOf, Uint, type Value } from './values.js';
 
 /** The state of one evaluation: its variables by place, and what it may still cost. */
 class Frame implements Meter {
@@ -77,6 +77,8 @@ class Compiler {
         return this.#list(expr, places, next);
       case 'map':
         return this.#map(expr, places, next);
+      case 'struct':
+        return this.#struct(expr, places, next);
       case 'loop':
         return this.#loop(expr, places, next);
     }
@@ -127,6 +129,19 @@ class Compiler {
     };
   }
 
+  #struct({ name, members }: Expr & { kind: 'struct' }, places: Places, next: number): Code {
+    const codes = members.map((it) => ({ ...it, code: this.compile(it.value, places, next) }));
+    return (frame) => {
+      frame.spend(1 + codes.length);
+      const entries = codes.flatMap(({ name: member, code, optional }): [Value, Value][] => {
+        const found = code(frame);
+        const inner = optional ? optionalValue(found).value : found;
+        return inner === undefined ? [] : [[member, inner]];
+      });
+      return CelMap.of(entries, name);
+    };
+  }
+
   #loop(expr: Comprehension, places: Places, next: number): Code {
     const inner = new Map(places);
     expr.variables.forEach((name, i) => inner.set(name, next + i));
@@ -171,6 +186,7 @@ function select({ field, test, optional }: Expr & { kind: 'select' }, operand: C
 
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field);
+  if (value !== null && isOpaque(value) && value.member !== undefined) return value.member(field);
   throw new CelError(`no such overload: ${typeNameOf(value)}.${field}`);
 }
 

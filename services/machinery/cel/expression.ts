@@ -1,6 +1,7 @@
 import { check, type Environment } from './check.js';
 import { compile } from './compile.js';
 import { Functions } from './functions.js';
+import { ACCESS } from './libraries/authorizer.js';
 import { ADDRESSES } from './libraries/addresses.js';
 import { EXPRESSIONS } from './libraries/expressions.js';
 import { LISTS } from './libraries/lists.js';
@@ -14,7 +15,7 @@ import { parse } from './parse.js';
 import { TYPE, type CelType } from './types.js';
 import { TypeValue, type Value } from './values.js';
 
-const LIBRARIES = [OPERATORS, STANDARD, TEXTS, EXPRESSIONS, LISTS, NUMBERS, ADDRESSES, QUANTITIES];
+export const LIBRARIES = [OPERATORS, STANDARD, TEXTS, EXPRESSIONS, LISTS, NUMBERS, ADDRESSES, QUANTITIES, ACCESS];
 
 let all: Functions | undefined;
 /** The functions that expressions know, made when the first expression comes. */
@@ -46,13 +47,17 @@ export interface Expression {
 /**
  * Compiles an expression.
  *
- * @param variables By name, with their types.
+ * @param variables By name, with their types. @param o Functions other than those that all know, and named types.
  * @throws {CelSyntaxError} @throws {CelTypeError}
  */
-export function expression(source: string, variables: ReadonlyMap<string, CelType>): Expression {
+export function expression(
+  source: string,
+  variables: ReadonlyMap<string, CelType>,
+  o: Partial<Pick<Environment, 'functions' | 'types'>> = {},
+): Expression {
   const ast = parse(source);
   const known = new Map([...[...TYPE_NAMES.keys()].map((name) => [name, TYPE] as const), ...variables]);
-  const environment: Environment = { variables: known, functions: functions() };
+  const environment: Environment = { functions: functions(), ...o, variables: known };
   const checked = check(source, ast, environment);
   const names = [...known.keys()];
   const program = compile(ast, checked, names);
@@ -86,6 +91,8 @@ export function childrenOf(expr: Expr): readonly Expr[] {
       return expr.items.map(({ value }) => value);
     case 'map':
       return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'struct':
+      return expr.members.map(({ value }) => value);
     case 'loop':
       return [expr.range, ...(expr.filter === undefined ? [] : [expr.filter]), expr.body];
     default:

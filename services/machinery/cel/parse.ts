@@ -1,4 +1,13 @@
-import type { Comprehension, Entry, Expr, Item, Literal, LoopKind } from './ast.js';
+import {
+  pathOf,
+  type Comprehension,
+  type Entry,
+  type Expr,
+  type Item,
+  type Literal,
+  type LoopKind,
+  type Member,
+} from './ast.js';
 import { CelSyntaxError, tokens, type Token } from './lexer.js';
 
 /** Deepest nesting of an expression, and most nodes of one. */
@@ -220,9 +229,8 @@ class Parser {
         const name = this.#take('[?') ? '_[?_]' : (this.#expect('['), '_[_]');
         expr = this.#call(name, at, [expr, this.#expr()]);
         this.#expect(']');
-      } else if (this.#is('{') && expr.kind !== 'literal') {
-        throw new CelSyntaxError(this.#source, at, 'values of named types cannot be made here');
-      } else return expr;
+      } else if (this.#is('{') && expr.kind !== 'literal') expr = this.#struct(expr, at);
+      else return expr;
     }
     throw new CelSyntaxError(this.#source, operand.at, 'the expression is too large');
   }
@@ -310,6 +318,23 @@ class Parser {
       if (!this.#is(']')) this.#expect(',');
     }
     return this.#node({ kind: 'list', at, items });
+  }
+
+  #struct(type: Expr, at: number): Expr {
+    const name = pathOf(type);
+    if (name === undefined) throw this.#unexpected();
+    this.#expect('{');
+    const members: Member[] = [];
+    while (!this.#take('}')) {
+      const optional = this.#take('?');
+      const { type: token, text } = this.#token;
+      if (token !== 'ident') throw this.#unexpected();
+      this.#next++;
+      this.#expect(':');
+      members.push({ name: text, value: this.#expr(), optional });
+      if (!this.#is('}')) this.#expect(',');
+    }
+    return this.#node({ kind: 'struct', at, name, members });
   }
 
   #map(at: number): Expr {

@@ -52,6 +52,8 @@ export interface Opaque {
   readonly opaque: string;
   /** The value in its normal form. */
   readonly key: string;
+  /** What `value.name` is, of one that has members. */
+  readonly member?: (name: string) => Value | undefined;
 }
 
 export type Value =
@@ -70,16 +72,26 @@ export type Value =
   | TypeValue
   | Opaque;
 
+/** By the ids of keys. */
+interface Entries {
+  readonly size: number;
+  get(id: string): readonly [key: Value, value: Value] | undefined;
+  values(): Iterable<readonly [key: Value, value: Value]>;
+}
+
 /** A map, or an object with known members: keys are compared by what they mean, whatever their numeric type. */
 export class CelMap {
-  readonly #entries: ReadonlyMap<string, readonly [key: Value, value: Value]>;
+  /** Of a value of a named type: the type. */
+  readonly typeName: string | undefined;
+  readonly #entries: Entries;
 
-  private constructor(entries: ReadonlyMap<string, readonly [Value, Value]>) {
+  private constructor(entries: Entries, typeName?: string) {
     this.#entries = entries;
+    this.typeName = typeName;
   }
 
   /** @throws {CelError} For keys that cannot be, or are there twice. */
-  static of(entries: Iterable<readonly [key: Value, value: Value]>): CelMap {
+  static of(entries: Iterable<readonly [key: Value, value: Value]>, typeName?: string): CelMap {
     const byId = new Map<string, readonly [Value, Value]>();
     for (const entry of entries) {
       const id = idOfKey(entry[0]);
@@ -87,7 +99,26 @@ export class CelMap {
       if (byId.has(id)) throw new CelError('Failed with repeated key');
       byId.set(id, entry);
     }
-    return new CelMap(byId);
+    return new CelMap(byId, typeName);
+  }
+
+  /** A map whose keys are texts, over something that has its values made when they are asked for. */
+  static over(source: {
+    readonly size: number;
+    get(key: string): Value | undefined;
+    keys(): Iterable<string>;
+  }): CelMap {
+    return new CelMap({
+      size: source.size,
+      get: (id) => {
+        const key = id.slice(1);
+        const value = id.startsWith('s') ? source.get(key) : undefined;
+        return value === undefined ? undefined : [key, value];
+      },
+      *values() {
+        for (const key of source.keys()) yield [key, source.get(key) ?? null];
+      },
+    });
   }
 
   get size(): number {
