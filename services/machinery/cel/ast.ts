@@ -52,7 +52,8 @@ export interface Member {
 }
 
 /** The ways to go through a list or the keys of a map. */
-export type LoopKind = 'all' | 'exists' | 'existsOne' | 'map' | 'filter' | 'transformList' | 'transformMap';
+export type LoopKind =
+  'all' | 'exists' | 'existsOne' | 'map' | 'filter' | 'transformList' | 'transformMap' | 'transformMapEntry';
 
 /** A macro over each of many, or (`bind`) over one value. */
 export interface Comprehension {
@@ -67,10 +68,13 @@ export interface Comprehension {
   readonly body: Expr;
 }
 
+/** Most parts of a name with dots. */
+const MOST_PARTS = 10;
+
 /** `a.b.c` as a text, for names with dots. */
-export function pathOf(expr: Expr): string | undefined {
+export function pathOf(expr: Expr, parts = MOST_PARTS): string | undefined {
   if (expr.kind === 'ident') return expr.name;
-  if (expr.kind !== 'select' || expr.test || expr.optional) return undefined;
-  const operand = pathOf(expr.operand);
+  if (expr.kind !== 'select' || expr.test || expr.optional || parts === 0) return undefined;
+  const operand = pathOf(expr.operand, parts - 1);
   return operand === undefined ? undefined : `${operand}.${expr.field}`;
 }

@@ -18,6 +18,7 @@ import {
   STRING,
   typeText,
   UINT,
+  UNKNOWN,
   type Bindings,
   type CelType,
   type ObjectType,
@@ -120,6 +121,13 @@ class Checker {
   }
 
   #select(expr: Expr & { kind: 'select' }, scope: Scope): CelType {
+    const path = pathOf(expr);
+    // The longest name counts, as this is asked of the whole before its parts. Variables of loops have no dots.
+    const named = path === undefined ? undefined : scope.get(path);
+    if (named !== undefined) {
+      this.qualified.set(expr, path ?? '');
+      return named;
+    }
     const operand = this.check(expr.operand, scope);
     const isOptional = expr.optional || operand.kind === 'optional';
     const type = this.#field(operand.kind === 'optional' ? operand.of : operand, expr.field, expr.at);
@@ -220,7 +228,7 @@ class Checker {
         if (both === undefined)
           throw this.#wrong(at, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
         return both;
-      }, undefined) ?? DYN
+      }, undefined) ?? UNKNOWN
     );
   }
 
@@ -258,6 +266,9 @@ class Checker {
         return listOf(body);
       case 'transformMap':
         return mapOf(range.kind === 'map' ? range.key : range.kind === 'list' ? INT : DYN, body);
+      case 'transformMapEntry':
+        if (body.kind === 'map' || isDyn(body)) return body;
+        throw this.#wrong(expr.body.at, `expected type 'map(dyn, dyn)' but found '${typeText(body)}'`);
       default:
         this.#wantBool(expr.body, inner, body);
         return expr.loop === 'filter' ? (range.kind === 'list' ? range : listOf(types[0] ?? DYN)) : BOOL;

@@ -65,12 +65,12 @@ class Compiler {
         const value = literal(expr.value);
         return () => value;
       }
-      case 'ident': {
-        const place = places.get(expr.name) ?? -1;
-        return (frame) => frame.slots[place] ?? null;
+      case 'ident':
+        return variable(places, expr.name);
+      case 'select': {
+        const path = this.#checked.qualified.get(expr);
+        return path === undefined ? select(expr, this.compile(expr.operand, places, next)) : variable(places, path);
       }
-      case 'select':
-        return select(expr, this.compile(expr.operand, places, next));
       case 'call':
         return this.#call(expr, places, next);
       case 'list':
@@ -161,6 +161,11 @@ class Compiler {
   }
 }
 
+function variable(places: Places, name: string): Code {
+  const place = places.get(name) ?? -1;
+  return (frame) => frame.slots[place] ?? null;
+}
+
 function literal(it: Literal): Value {
   if (it.type === 'null') return null;
   return it.type === 'uint' ? new Uint(it.value) : it.value;
@@ -240,10 +245,12 @@ function forgivable(err: unknown): CelError {
   throw err;
 }
 
+type Pair = readonly [key: Value, value: Value];
+
 const transformed =
-  (add: (out: [Value, Value][], key: Value, value: Value) => void, finish: (out: [Value, Value][]) => Value): Loop =>
+  (add: (out: Pair[], key: Value, value: Value) => void, finish: (out: readonly Pair[]) => Value): Loop =>
   (elements, frame, place, { body, filter }) => {
-    const out: [Value, Value][] = [];
+    const out: Pair[] = [];
     for (const element of elements) {
       if (filter !== undefined && !wantBool(bound(frame, place, element, filter))) continue;
       add(out, element[0], bound(frame, place, element, body));
@@ -251,8 +258,8 @@ const transformed =
     return finish(out);
   };
 
-const values = (out: readonly [Value, Value][]): Value => out.map(([, value]) => value);
-const add = (out: [Value, Value][], key: Value, value: Value): void => void out.push([key, value]);
+const values = (out: readonly Pair[]): Value => out.map(([, value]) => value);
+const add = (out: Pair[], key: Value, value: Value): void => void out.push([key, value]);
 
 const LOOPS: Readonly<Record<Exclude<Comprehension['loop'], 'bind'>, Loop>> = {
   all: decidedBy(false),
@@ -270,6 +277,13 @@ const LOOPS: Readonly<Record<Exclude<Comprehension['loop'], 'bind'>, Loop>> = {
   map: transformed(add, values),
   transformList: transformed(add, values),
   transformMap: transformed(add, (out) => CelMap.of(out)),
+  transformMapEntry: transformed(
+    (out, _, made) => {
+      if (!(made instanceof CelMap)) throw new CelError(`no such overload: ${typeNameOf(made)} where a map is wanted`);
+      out.push(...made.entries());
+    },
+    (out) => CelMap.of(out),
+  ),
 };
 
 /** Operators that do not want all their arguments. */

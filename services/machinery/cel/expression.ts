@@ -21,12 +21,23 @@ let all: Functions | undefined;
 /** The functions that expressions know, made when the first expression comes. */
 export const functions = (): Functions => (all ??= new Functions(LIBRARIES));
 
-/** Names of types are values, too. */
-const TYPE_NAMES: ReadonlyMap<string, TypeValue> = new Map(
-  ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'].map((name) => [
-    name,
-    new TypeValue(name),
-  ]),
+/** Names of types are values, too; some have dots in them. */
+export const TYPE_NAMES: ReadonlyMap<string, TypeValue> = new Map(
+  [
+    'bool',
+    'int',
+    'uint',
+    'double',
+    'string',
+    'bytes',
+    'list',
+    'map',
+    'null_type',
+    'type',
+    'optional_type',
+    'google.protobuf.Timestamp',
+    'google.protobuf.Duration',
+  ].map((name) => [name, new TypeValue(name)]),
 );
 
 /** An expression that was checked, ready to be evaluated. */

@@ -4,6 +4,8 @@ export interface Token {
   readonly text: string;
   readonly at: number;
   readonly bytes?: Uint8Array;
+  /** A name in backquotes, which may be any. */
+  readonly isQuoted?: true;
 }
 
 /** An expression that is none. The message begins with the place: line and column, from 1 on. */
@@ -81,7 +83,8 @@ function readPlain(
     return { token: { type, text: integer ?? whole, at }, length: whole.length };
   }
   const quoted = before?.text === '.' || before?.text === '.?' ? match(QUOTED_IDENT) : null;
-  if (quoted !== null) return { token: { type: 'ident', text: quoted[1] ?? '', at }, length: quoted[0].length };
+  if (quoted !== null)
+    return { token: { type: 'ident', text: quoted[1] ?? '', at, isQuoted: true }, length: quoted[0].length };
   const symbol = match(SYMBOL);
   return symbol === null ? undefined : { token: { type: 'symbol', text: symbol[0], at }, length: symbol[0].length };
 }

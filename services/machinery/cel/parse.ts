@@ -46,7 +46,14 @@ const LOOPS: ReadonlyMap<string, LoopKind> = new Map<string, LoopKind>([
   ['filter', 'filter'],
   ['transformList', 'transformList'],
   ['transformMap', 'transformMap'],
+  ['transformMapEntry', 'transformMapEntry'],
 ]);
+
+/** What is no field unless it is quoted: a constant, or an operator. */
+const NO_FIELDS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
+
+/** What other engines call the value that a loop makes. */
+const ACCUMULATOR = '__result__';
 
 class Parser {
   readonly #source: string;
@@ -76,8 +83,8 @@ class Parser {
   }
 
   #is(symbol: string): boolean {
-    const { type, text } = this.#token;
-    return text === symbol && (type === 'symbol' || (symbol === 'in' && type === 'ident'));
+    const { type, text, isQuoted } = this.#token;
+    return text === symbol && (type === 'symbol' || (symbol === 'in' && type === 'ident' && isQuoted !== true));
   }
 
   #take(symbol: string): boolean {
@@ -158,7 +165,8 @@ class Parser {
         : { type: type === 'uint' ? 'uint' : 'int', value: sign === '-' ? -BigInt(text) : BigInt(text) };
     const isOut =
       (value.type === 'int' && BigInt.asIntN(64, value.value) !== value.value) ||
-      (value.type === 'uint' && BigInt.asUintN(64, value.value) !== value.value);
+      (value.type === 'uint' && BigInt.asUintN(64, value.value) !== value.value) ||
+      (value.type === 'double' && !Number.isFinite(value.value));
     if (isOut) throw new CelSyntaxError(this.#source, at, `${type} literal is out of range`);
     return this.#node({ kind: 'literal', at, value });
   }
@@ -236,9 +244,10 @@ class Parser {
   }
 
   #member(operand: Expr, at: number, optional: boolean): Expr {
-    const { type, text } = this.#token;
-    if (type !== 'ident') throw this.#unexpected();
+    const { type, text, isQuoted = false } = this.#token;
+    if (type !== 'ident' || (NO_FIELDS.has(text) && !isQuoted)) throw this.#unexpected();
     this.#next++;
+    if (isQuoted && this.#is('(')) throw this.#unexpected();
     if (!optional && this.#take('(')) return this.#method(operand, text, at);
     return this.#node({ kind: 'select', at, operand, field: text, test: false, optional });
   }
@@ -283,13 +292,13 @@ class Parser {
   }
 
   #variable(expr: Expr): string {
-    if (expr.kind === 'ident') return expr.name;
+    if (expr.kind === 'ident' && expr.name !== ACCUMULATOR) return expr.name;
     throw new CelSyntaxError(this.#source, expr.at, 'argument must be a simple name');
   }
 
   /** Undefined for a call that is no macro: so many arguments has another function. */
   #loop(loop: LoopKind, range: Expr, args: readonly Expr[], at: number): Expr | undefined {
-    const isTransform = loop === 'transformList' || loop === 'transformMap';
+    const isTransform = loop.startsWith('transform');
     const hasFilter = (loop === 'map' && args.length === 3) || (isTransform && args.length === 4);
     const names = args.length - 1 - (hasFilter ? 1 : 0);
     const wanted = isTransform

@@ -37,6 +37,8 @@ const simple = new Map<string, CelType>(SIMPLE_TYPES.map((name) => [name, { kind
 const known = (name: SimpleType): CelType => simple.get(name) ?? { kind: 'simple', name };
 
 export const DYN = known('dyn');
+/** What is in an empty list: anything, until something else tells more. Only `joinedType` tells it from `DYN`. */
+export const UNKNOWN: CelType = { kind: 'simple', name: 'dyn' };
 export const NULL = known('null_type');
 export const BOOL = known('bool');
 export const INT = known('int');
@@ -106,6 +108,7 @@ export type Bindings = Map<string, CelType>;
 export function fits(wanted: CelType, given: CelType, bindings: Bindings): boolean {
   if (wanted.kind === 'parameter') return bind(wanted.name, given, bindings);
   if (isDyn(wanted) || isDyn(given) || given.kind === 'parameter') return true;
+  if (given.kind === 'simple' && given.name === 'null_type' && mayBeNull(wanted)) return true;
   switch (wanted.kind) {
     case 'simple':
       return given.kind === 'simple' && given.name === wanted.name;
@@ -120,6 +123,11 @@ export function fits(wanted: CelType, given: CelType, bindings: Bindings): boole
       return (given.kind === 'opaque' || given.kind === 'object') && given.name === wanted.name;
   }
 }
+
+/** Objects, times and values of libraries; other types are never null. */
+const mayBeNull = (type: CelType): boolean =>
+  type.kind === 'simple' ? ['null_type', 'timestamp', 'duration'].includes(type.name) : MAY_BE_NULL.has(type.kind);
+const MAY_BE_NULL: ReadonlySet<CelType['kind']> = new Set(['object', 'opaque', 'optional']);
 
 function bind(name: string, given: CelType, bindings: Bindings): boolean {
   const bound = bindings.get(name);
@@ -137,7 +145,7 @@ function bind(name: string, given: CelType, bindings: Bindings): boolean {
 export function resolved(type: CelType, bindings: Bindings): CelType {
   switch (type.kind) {
     case 'parameter':
-      return bindings.get(type.name) ?? DYN;
+      return bindings.get(type.name) ?? UNKNOWN;
     case 'list':
       return listOf(resolved(type.item, bindings));
     case 'map':
@@ -149,9 +157,25 @@ export function resolved(type: CelType, bindings: Bindings): CelType {
   }
 }
 
-/** The type that values of both have: one of the two, or anything. */
+/** The type that values of both have; undefined where there is none. */
 export function joinedType(a: CelType, b: CelType): CelType | undefined {
+  if (a === UNKNOWN || b === UNKNOWN) return a === UNKNOWN ? b : a;
   if (isDyn(a) || isDyn(b)) return DYN;
+  if (a.kind === 'list' && b.kind === 'list') return joinedParts([a.item], [b.item], ([item = DYN]) => listOf(item));
+  if (a.kind === 'optional' && b.kind === 'optional')
+    return joinedParts([a.of], [b.of], ([of = DYN]) => optionalOf(of));
+  if (a.kind === 'map' && b.kind === 'map') {
+    return joinedParts([a.key, a.value], [b.key, b.value], ([key = DYN, value = DYN]) => mapOf(key, value));
+  }
   if (fits(a, b, new Map())) return a;
   return fits(b, a, new Map()) ? b : undefined;
+}
+
+function joinedParts(
+  a: readonly CelType[],
+  b: readonly CelType[],
+  whole: (parts: readonly CelType[]) => CelType,
+): CelType | undefined {
+  const parts = a.flatMap((part, i) => joinedType(part, b[i] ?? DYN) ?? []);
+  return parts.length === a.length ? whole(parts) : undefined;
 }

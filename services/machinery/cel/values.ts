@@ -193,10 +193,14 @@ const isNumeric = (value: Value): value is bigint | Uint | number =>
 
 const numberOf = (value: bigint | Uint | number): bigint | number => (value instanceof Uint ? value.value : value);
 
+/** An integer beside a double is read as a double, with what it loses by that. */
+const comparable = (a: bigint | number, b: bigint | number): readonly [bigint | number, bigint | number] =>
+  typeof a === typeof b ? [a, b] : [Number(a), Number(b)];
+
 /** Negative, zero or positive; undefined where the two cannot be compared. */
 export function compare(a: Value, b: Value): number | undefined {
   if (isNumeric(a) && isNumeric(b)) {
-    const [x, y] = [numberOf(a), numberOf(b)];
+    const [x, y] = comparable(numberOf(a), numberOf(b));
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : undefined;
   }
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);

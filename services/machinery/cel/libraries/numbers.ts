@@ -48,10 +48,44 @@ function sign([a = null]: readonly Value[]): Value {
   return new Uint((a as Uint).value === 0n ? 0n : 1n);
 }
 
+/** Of integers of both kinds; what comes of it is cut to 64 bits. */
+const bits =
+  (run: (a: bigint, b: bigint) => bigint): Run =>
+  ([a, b]) =>
+    a instanceof Uint
+      ? new Uint(BigInt.asUintN(64, run(a.value, wholeOf(b))))
+      : BigInt.asIntN(64, run(a as bigint, wholeOf(b)));
+
+const wholeOf = (value: Value | undefined): bigint => (value instanceof Uint ? value.value : ((value ?? 0n) as bigint));
+
+/** Beyond 63 places nothing is left. Signs are shifted as any other bit. */
+const shifted = (run: (a: bigint, by: bigint) => bigint): Run =>
+  bits((a, by) => {
+    if (by < 0n) throw new CelError(`math shift by a negative number: ${by}`);
+    return by > 63n ? 0n : run(BigInt.asUintN(64, a), by);
+  });
+
+const BITS = {
+  bitAnd: bits((a, b) => a & b),
+  bitOr: bits((a, b) => a | b),
+  bitXor: bits((a, b) => a ^ b),
+};
+const SHIFTS = {
+  bitShiftLeft: shifted((a, by) => a << by),
+  bitShiftRight: shifted((a, by) => a >> by),
+};
+
+const bitFunctions = (type: string): [string, Run][] => [
+  ...Object.entries(BITS).map(([name, run]): [string, Run] => [`"math".${name}(${type}, ${type}): ${type}`, run]),
+  ...Object.entries(SHIFTS).map(([name, run]): [string, Run] => [`"math".${name}(${type}, int): ${type}`, run]),
+  [`"math".bitNot(${type}): ${type}`, bits((a) => ~a)],
+];
+
 /** Functions of numbers. */
 export const NUMBERS: Library = {
   ...extremes('greatest', extreme(1)),
   ...extremes('least', extreme(-1)),
+  ...Object.fromEntries(['int', 'uint'].flatMap(bitFunctions)),
   '"math".ceil(double): double': real(Math.ceil),
   '"math".floor(double): double': real(Math.floor),
   '"math".round(double): double': real(rounded),

@@ -11,6 +11,7 @@ import {
   type Spending,
   type Value,
 } from '../values.js';
+import { fixedText, scientificText } from './decimals.js';
 import { doubleText } from './standard.js';
 import { durationText, timestampText } from './times.js';
 
@@ -96,6 +97,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+const SPACES = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+/** White space of Unicode; the mark of byte order is none. */
+const OUTER_SPACE = new RegExp(`^[${SPACES}]+|(?<![${SPACES}])[${SPACES}]+$`, 'g');
+
 /** Functions of texts beside the standard ones. */
 export const TEXTS: Library = {
   'string.charAt(int): string': looking(([value, at]) => {
@@ -114,7 +119,7 @@ export const TEXTS: Library = {
   'string.split(string, int): list<string>': looking(split),
   'string.substring(int): string': looking(substring),
   'string.substring(int, int): string': looking(substring),
-  'string.trim(): string': looking(([value]) => text(value).trim()),
+  'string.trim(): string': looking(([value]) => text(value).replace(OUTER_SPACE, '')),
   'string.reverse(): string': looking(([value]) => points(text(value)).reverse().join('')),
   'list<string>.join(): string': ([list], meter) => joined(list, '', meter),
   'list<string>.join(string): string': ([list, by], meter) => joined(list, text(by), meter),
@@ -179,8 +184,14 @@ function hex(value: Value): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : inBase(value, 16, 'hex');
 }
 
-const exponent = (value: number, precision: number): string =>
-  value.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
+const finite =
+  (show: (value: number, precision: number) => string) =>
+  (value: number, precision: number): string =>
+    Number.isFinite(value) ? show(value, precision) : infinite(value);
+
+/** As texts with values in them have it, which is not how such a double becomes a text by itself. */
+const infinite = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity');
+const [fixed, scientific] = [finite(fixedText), finite(scientificText)];
 
 const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> = new Map<
   string,
@@ -189,10 +200,10 @@ const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> 
   [
     'd',
     (value) =>
-      typeof value === 'number' && !Number.isFinite(value) ? doubleText(value) : String(whole(value, 'decimal')),
+      typeof value === 'number' && !Number.isFinite(value) ? infinite(value) : String(whole(value, 'decimal')),
   ],
-  ['f', (value, precision) => real(value, 'fixed-point').toFixed(precision)],
-  ['e', (value, precision) => exponent(real(value, 'scientific'), precision)],
+  ['f', (value, precision) => fixed(real(value, 'fixed-point'), precision)],
+  ['e', (value, precision) => scientific(real(value, 'scientific'), precision)],
   ['b', (value) => (typeof value === 'boolean' ? (value ? '1' : '0') : inBase(value, 2, 'binary'))],
   ['o', (value) => inBase(value, 8, 'octal')],
   ['x', hex],
@@ -203,7 +214,7 @@ const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> 
 export function shown(value: Value, meter: Spending): string {
   meter.spend(typeof value === 'string' ? 1 + value.length / 10 : 1);
   if (value === null) return 'null';
-  if (typeof value === 'number') return doubleText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? doubleText(value) : infinite(value);
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
