@@ -32,6 +32,7 @@ const API_SERVER = [
   'extensions',
   'flowcontrol',
   'subresources',
+  'aggregation',
   'debug',
   'server',
   'process',

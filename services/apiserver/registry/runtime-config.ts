@@ -1,5 +1,6 @@
 import type { Catalog, ResourceDeclaration } from '../../machinery/types/declarations.js';
 import { isReached } from '../../machinery/types/release.js';
+import { groupPriority } from './priorities.js';
 import type { ServedApi, ServedGroup, ServedVersion } from './served.js';
 
 /** The value of `--runtime-config`, checked against the catalog. */
@@ -17,29 +18,6 @@ const WIDE_KEYS: ReadonlyMap<string, (version: string) => boolean> = new Map(
     'api/alpha': (version) => stability(version) === 'alpha',
   }),
 );
-
-/** Order of groups in discovery, core before all of them: clients take the first that knows a name. */
-const GROUP_ORDER = [
-  'apiregistration',
-  'apps',
-  'events',
-  'authentication',
-  'authorization',
-  'autoscaling',
-  'batch',
-  'certificates',
-  'networking',
-  'policy',
-  'rbac',
-  'storage',
-  'admissionregistration',
-  'apiextensions',
-  'scheduling',
-  'coordination',
-  'node',
-  'discovery',
-  'flowcontrol',
-];
 
 const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 
@@ -64,14 +42,9 @@ export function compareVersions(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function compareGroups(a: string, b: string): number {
-  const rank = (group: string): number => {
-    if (group === '') return -1;
-    const place = GROUP_ORDER.indexOf(group.split('.', 1)[0] ?? '');
-    return place < 0 ? GROUP_ORDER.length : place;
-  };
-  return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
+/** The core group, which has a path of its own, then the preferred ones first, then by name. */
+const compareGroups = (a: string, b: string): number =>
+  Number(b === '') - Number(a === '') || groupPriority(b) - groupPriority(a) || (a < b ? -1 : a > b ? 1 : 0);
 
 const resourceKey = (d: { group: string; version: string; resource: string }): string =>
   `${d.group}/${d.version}/${d.resource}`;

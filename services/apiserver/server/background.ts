@@ -1,6 +1,7 @@
 import { repeat } from '../../machinery/loop/repeat.js';
 import { runCompactor } from '../../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../../storage/store.js';
+import { lookAfterLocalServices } from '../aggregation/look-after.js';
 import { publishTrust } from '../authentication/published-trust.js';
 import { lookAfterRoles } from '../authorization/rbac/look-after.js';
 import type { Core } from './core.js';
@@ -53,12 +54,18 @@ async function lookAfter(
   await Promise.all([
     endpoints.run(signal),
     runAllocationRepair(allocations, core.resources.allStored(), signal),
-    core.access === undefined ? undefined : lookAfterRoles(core, log, signal),
+    lookAfterAccess(core, log, signal),
     lookAfterFlowControl(core, log, signal),
     lookAfterDefinitions(core, log, signal),
     publishTrust(o, core, log, signal),
     core.gates.enabled('APIServerIdentity') ? keepIdentity({ ...core, log }, signal) : undefined,
   ]);
+}
+
+/** What stands for the served groups is made when a server that starts has nothing more urgent to write. */
+async function lookAfterAccess(core: Core, log: Log, signal: AbortSignal): Promise<void> {
+  if (core.access !== undefined) await lookAfterRoles(core, log, signal);
+  await lookAfterLocalServices(core, log, signal);
 }
 
 const RETRY = { leastMs: 200, mostMs: 1_000 };

@@ -30,7 +30,7 @@ export const WITH_STATUS: Readonly<Record<string, Least>> = {
   resourcequotas: { body: { spec: { hard: { pods: '3' } } }, status: { hard: { pods: '3' } } },
   services: { body: { spec: { ports: [{ port: 80 }] } }, status: { conditions } },
   apiservices: {
-    body: { spec: { group: 'e.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100, service: { name: 'x', namespace: 'default' } } }, // prettier-ignore
+    body: { spec: { group: 'far.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100, service: { name: 'x', namespace: 'default' } } }, // prettier-ignore
     status: { conditions },
   },
   daemonsets: {
@@ -127,7 +127,7 @@ export function leastBody(
 
 /** Names that follow from what is in the object. */
 const NAMES: Readonly<Record<string, string>> = {
-  apiservices: 'v1.e.example.com',
+  apiservices: 'v1.far.example.com',
   customresourcedefinitions: 'foos.e.example.com',
 };
 let made = 0;
