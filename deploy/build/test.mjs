@@ -1,27 +1,34 @@
-// Runs suites of tests, each in a Mocha of its own, and ends with one line that counts them all:
+// Runs suites of tests and ends with one line that counts them all:
 //     N passed, N failed[, N skipped]
 // usage: node deploy/build/test.mjs [unit] [e2e]
 //
-// Fails when a test fails, when there are none, and when a suite does not end by itself after its last test: something
-// it opened is still open, and would have been open in production.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// Unit and contract tests share one Mocha, each file of end-to-end tests has its own; two run at a time, for most of
+// what they do is wait. Fails when a test fails, when there are none, and when a Mocha does not end by itself after its
+// last test: something it opened is still open, and would have been open in production.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEngine } from '../engine/engine.mjs';
+import { runMocha } from './run-mocha.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const BIN = join(ROOT, 'node_modules/.bin');
-/** After the last test. */
-const MAY_LINGER_MS = 20_000;
+const AT_A_TIME = 2;
 
 /** Unit and contract tests lie beside what they test; coverage is measured there, where one process runs it all. */
 const SUITES = {
-  unit: { sources: 'services', wrapper: [join(BIN, 'c8')], limitMs: 20 * 60_000 },
-  e2e: { sources: 'test-e2e', wrapper: [], limitMs: 45 * 60_000, containers: true },
+  unit: { sources: 'services', wrapper: [join(ROOT, 'node_modules/.bin/c8')], limitMs: 20 * 60_000, together: /^/ },
+  // Images and installations are made one after the other.
+  e2e: {
+    sources: 'test-e2e',
+    wrapper: [],
+    limitMs: 25 * 60_000,
+    together: /^test-e2e\/(?:containers|chart)\//,
+    engine: true,
+  },
 };
+/** What takes longest comes first, so that nobody waits for it in the end; the order tells nothing else. */
+const LONG = [/\/containers\//, /^unit$/, /\/controllers\//, /robustness/, /\/api\//];
 
 /** Compiled tests whose source is still there: dist keeps those of sources that were removed. */
 function compiledTests(folder) {
@@ -29,20 +36,24 @@ function compiledTests(folder) {
   return entries
     .filter((it) => it.isFile() && it.name.endsWith('.test.ts'))
     .map((it) => relative(ROOT, join(it.parentPath ?? it.path, it.name)))
-    .map((source) => join(ROOT, 'dist', source.replace(/\.ts$/, '.js')))
+    .map((source) => source.replace(/\.ts$/, '.js'))
     .sort();
 }
 
-const readCounts = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined);
-
-/** Ends the suite's whole process group, so that no server it started outlives it. */
-function kill(child) {
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // it has ended meanwhile
-  }
+/** One Mocha each: those files of a suite that run together, and every other one alone. */
+function jobsOf(suite) {
+  const { sources, together, ...how } = SUITES[suite];
+  const files = compiledTests(sources);
+  const grouped = files.filter((it) => together.test(it));
+  const alone = files.filter((it) => !together.test(it));
+  const named = grouped.length === files.length ? suite : `${grouped[0]} and ${grouped.length - 1} more`;
+  const groups = [{ name: named, files: grouped }, ...alone.map((it) => ({ name: it, files: [it] }))].filter(
+    (it) => it.files.length > 0,
+  );
+  return groups.map((it) => ({ ...it, ...how, files: it.files.map((file) => join(ROOT, 'dist', file)) }));
 }
+
+const placeOf = ({ name }) => (LONG.findIndex((it) => it.test(name)) + LONG.length + 1) % (LONG.length + 1);
 
 /** Tests that need a container engine find it by DOCKER_HOST; without one they are skipped, in CI they fail. */
 async function withEngine(wanted, run) {
@@ -58,55 +69,19 @@ async function withEngine(wanted, run) {
   }
 }
 
-async function runSuite(name, { sources, wrapper, limitMs }, environment) {
-  const tests = compiledTests(sources);
-  const missing = tests.filter((it) => !existsSync(it));
-  if (missing.length > 0) return broken(name, `is not built: ${missing[0]}`);
-  if (tests.length === 0) return broken(name, 'has no tests');
-  const scratch = mkdtempSync(join(tmpdir(), 'test-counts-'));
-  const counts = join(scratch, 'counts.json');
-  const reporter = join(ROOT, 'deploy/build/counting-reporter.cjs');
-  const [command, ...args] = [...wrapper, join(BIN, 'mocha'), '--reporter', reporter, ...tests];
-  process.stdout.write(`\n${name}: ${tests.length} files\n`);
-  const env = { ...process.env, ...environment, TEST_COUNTS: counts };
-  const child = spawn(command, args, { cwd: ROOT, env, stdio: 'inherit', detached: true });
-  const stop = () => kill(child);
-  process.once('exit', stop);
-  try {
-    const code = await ended(child, counts, limitMs);
-    const counted = readCounts(counts);
-    if (counted === undefined) return broken(name, `ended with ${code} before its last test`);
-    if (code === 0 || counted.failed > 0) return counted;
-    return { ...counted, failed: broken(name, `ended with ${code} though no test failed`).failed };
-  } finally {
-    process.off('exit', stop);
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-function broken(name, why) {
-  process.stdout.write(`${name}: the suite ${why}\n`);
-  return { passed: 0, failed: 1, skipped: 0 };
-}
-
-/** What the process ended with, by itself or because its time was over. */
-async function ended(child, counts, limitMs) {
-  const started = performance.now();
-  let finished;
-  const exit = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? signal));
-  });
-  for (;;) {
-    const code = await Promise.race([exit, sleep(500)]);
-    if (code !== undefined) return code;
-    const now = performance.now();
-    if (existsSync(counts)) finished ??= now;
-    const over = now - started > limitMs || (finished !== undefined && now - finished > MAY_LINGER_MS);
-    if (!over) continue;
-    kill(child);
-    return finished === undefined ? `no end after ${limitMs} ms` : 'something open that kept it alive';
-  }
+/** @returns The sum of what all of them counted. */
+async function runAll(jobs, engine, scratch) {
+  const total = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const queue = jobs.map((job, id) => ({ ...job, scratch: join(scratch, String(id)) }));
+  const worker = async () => {
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      const counted = await runMocha(job, ROOT, job.engine ? engine : {});
+      for (const key of ['passed', 'failed', 'skipped']) total[key] += counted[key];
+      total.failures.push(...counted.failures);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  return total;
 }
 
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => process.exit(1));
@@ -117,12 +92,13 @@ if (unknown.length > 0) {
   process.stderr.write(`Unknown suite: ${unknown.join(', ')}; there are ${Object.keys(SUITES).join(', ')}\n`);
   process.exit(2);
 }
-const total = { passed: 0, failed: 0, skipped: 0 };
-for (const name of asked.length > 0 ? asked : Object.keys(SUITES)) {
-  const suite = SUITES[name];
-  const counted = await withEngine(suite.containers, (env) => runSuite(name, suite, env));
-  for (const key of Object.keys(total)) total[key] += counted[key];
-}
-const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
-process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`);
-process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+const suites = asked.length > 0 ? asked : Object.keys(SUITES);
+const jobs = suites.flatMap(jobsOf).sort((a, b) => placeOf(a) - placeOf(b));
+const scratch = mkdtempSync(join(tmpdir(), 'tests-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const isWanted = suites.some((it) => SUITES[it].engine);
+const { passed, failed, skipped, failures } = await withEngine(isWanted, (env) => runAll(jobs, env, scratch));
+// Once more, where the end of a long output is all that is looked at.
+for (const failure of failures) process.stdout.write(`failed: ${failure}\n`);
+process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
