@@ -14,21 +14,26 @@ interface Answer {
   readonly code?: string;
 }
 
-/** A store in a process whose files may not grow past a size that the test sets: to the store that is a full disk. */
+/**
+ * A store in a process whose files may not grow past a size that the test sets: to the store that is a full disk. What the
+ * process says goes through pipes: the limit holds for a file that it would write to as well.
+ */
 class Limited {
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  #said = '';
   readonly #lines: AsyncIterator<string>;
   readonly exited: Promise<number | NodeJS.Signals | null>;
 
   constructor(directory: string) {
-    this.#child = spawn(process.execPath, [WRITER, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn(process.execPath, [WRITER, directory], { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.exited = new Promise((resolve) => this.#child.once('exit', (code, signal) => resolve(code ?? signal)));
   }
 
   async answer(): Promise<Answer> {
     const next = await this.#lines.next();
-    if (next.done === true) assert.fail(`the process ended with ${String(await this.exited)}`);
+    if (next.done === true) assert.fail(`the process ended with ${String(await this.exited)}: ${this.#said}`);
     return JSON.parse(next.value) as Answer;
   }
 
