@@ -75,13 +75,21 @@ for (const version of ['3.5', '3.4'] as const) {
         Array.from({ length: stored - 1 }, (_, i) => `DELETED c${i + 1}`),
       );
 
+      watch.close();
+
+      await server.restart();
+      assert.deepEqual(await ready(), [200, '[-]store-space failed: reason withheld'], 'it starts all the same');
+      assert.equal(ok(await client.get(`${path}/c0`)).metadata.name, 'c0');
+      const watchAgain = await client.watch(`${path}?watch=1`);
+      assert.equal((await watchAgain.next()).object.metadata.name, 'c0');
+
       await makeRoom(etcd);
       const written = await createConfigMap(client, namespace, 'again', { data: DATA });
-      assert.equal((await watch.next()).object.metadata.resourceVersion, written.metadata.resourceVersion);
+      assert.equal((await watchAgain.next()).object.metadata.resourceVersion, written.metadata.resourceVersion);
       ok(await client.put(`${path}/c0`, configMap('c0')));
       assert.deepEqual(await ready(), [200, '[+]store-space ok']);
       assert.equal(await server.metric('apiserver_storage_full'), 0);
-      watch.close();
+      watchAgain.close();
     });
   });
 }

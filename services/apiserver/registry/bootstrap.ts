@@ -19,22 +19,23 @@ export async function settleVocabulary(
   { name }: Vocabulary,
   signal: AbortSignal,
 ): Promise<void> {
-  const key = keys.record('vocabulary');
-  const restore = keys.record('restore');
-  const wrote = await store.transact(
-    {
-      conditions: [key, restore].map((it) => ({ key: it, modRevision: NO_REVISION })),
-      operations: [{ type: 'put', key, value: Buffer.from(name) }],
-      otherwiseGet: [key, restore],
-    },
-    signal,
-  );
-  if (!wrote.succeeded && wrote.found[1] !== undefined) {
+  const records = [keys.record('vocabulary'), keys.record('restore')] as const;
+  const read = async (key: string): Promise<Buffer | undefined> => (await store.get(key, {}, signal)).kv?.value;
+  // A store without room refuses every transaction that might write, also one that would not.
+  let [spoken, restore] = await Promise.all(records.map(read));
+  if (spoken === undefined) {
+    const conditions = records.map((key) => ({ key, modRevision: NO_REVISION }));
+    const operations = [{ type: 'put', key: records[0], value: Buffer.from(name) }] as const;
+    const wrote = await store.transact({ conditions, operations, otherwiseGet: records }, signal);
+    if (wrote.succeeded) return;
+    [spoken, restore] = wrote.found.map((kv) => kv?.value);
+  }
+  if (restore !== undefined) {
     throw new Error('The store is half restored: run the restore again, which goes on where it ended');
   }
-  const stored = wrote.succeeded ? name : wrote.found[0]?.value.toString();
+  const stored = spoken?.toString() ?? '';
   if (stored === name) return;
-  throw new Error(`The store was first started with --vocabulary=${stored ?? ''} and cannot be used with ${name}`);
+  throw new Error(`The store was first started with --vocabulary=${stored} and cannot be used with ${name}`);
 }
 
 export interface BootstrapDeps {

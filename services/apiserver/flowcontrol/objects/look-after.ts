@@ -21,9 +21,10 @@ export async function lookAfterFlowControl(
     {
       caches: upkeep.caches,
       pass: async () => {
-        const hasWritten = await upkeep.pass();
+        const hasMade = await upkeep.settleFirst();
         d.state.flowControlSettled = true;
-        return hasWritten ? REST_MS : 0;
+        const hasWritten = await upkeep.settleRest();
+        return hasMade || hasWritten ? REST_MS : 0;
       },
       onFailure: (err) => log.warn('Flow schemas and priority levels could not be brought in line yet', { err }),
     },

@@ -45,15 +45,19 @@ export class Upkeep {
   }
 
   /**
-   * Looks at every object once; what is in order is only read, and from the cache.
+   * Makes what is missing and brings the rest in line; what is in order is only read, and from the cache.
    *
-   * @returns Whether anything was not. @throws {StatusError} When an object could not be written. The rest may have
-   * been.
+   * @returns Whether anything was written. @throws {StatusError} When an object could not be. The rest may have been.
    */
-  async pass(): Promise<boolean> {
+  async settleFirst(): Promise<boolean> {
     let written = 0;
     for (const resource of FLOW_RESOURCES) written += await this.#settle(resource);
-    written += await this.#each('flowschemas', (current) => this.#judgeStatus(current));
+    return written > 0;
+  }
+
+  /** Looks at what is said of each object, and at those that are proposed no more. Returns and throws as `settleFirst`. */
+  async settleRest(): Promise<boolean> {
+    let written = await this.#each('flowschemas', (current) => this.#judgeStatus(current));
     for (const resource of FLOW_RESOURCES) {
       const names = new Set(this.#firstOf(resource).map(({ object }) => object.metadata.name));
       written += await this.#each(resource, (current) => this.#judgeLeftOver(current, names));
