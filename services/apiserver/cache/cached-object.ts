@@ -12,6 +12,8 @@ export interface ObjectLayout {
    * The store holds these objects in another form, e.g. in an older version: the next write has to bring them to ours.
    */
   readonly isForeign?: true;
+  /** The version that its bytes are in, where objects of one resource are stored in several: `example.com/v1`. */
+  readonly apiVersion?: string;
   /** Without metadata.name and metadata.namespace, which the key tells. */
   readonly selectableFields: readonly SelectableField[];
 }

@@ -23,14 +23,20 @@ export function parseKey(keys: ResourceKeys, key: string): { namespace: string; 
   return { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
 
-/** How to tell what is stored, and to read what others stored. */
-export interface StoredForm {
+/** How to tell what is stored in one version. */
+interface VersionForm {
   /** Every object of ours starts with it. */
   readonly prefix: Buffer;
-  /** Brings bytes that start otherwise into our form; undefined when they are no object of this resource. */
-  readonly adopt: (key: string, stored: Buffer) => Buffer | undefined;
   /** Brings bytes that do start with it up to date, where their type may have changed since; equal ones if it has not. */
   readonly reread?: (key: string, stored: Buffer) => Buffer;
+}
+
+/** How to tell what is stored, and to read what others stored. */
+export interface StoredForm extends VersionForm {
+  /** Brings bytes that start otherwise into our form; undefined when they are no object of this resource. */
+  readonly adopt: (key: string, stored: Buffer) => Buffer | undefined;
+  /** Of versions in which objects may be stored, too: they stay in them until they are written. */
+  readonly others?: readonly (VersionForm & { readonly layout: ObjectLayout })[];
 }
 
 /** What the store says of a value beside it. */
@@ -42,6 +48,14 @@ export interface KeyRange {
   readonly to: string;
 }
 
+interface LaidOut extends VersionForm {
+  readonly layout: ObjectLayout;
+  /** Of objects in another form than they are written in. */
+  readonly foreign: ObjectLayout;
+}
+
+const foreign = (layout: ObjectLayout): ObjectLayout => ({ ...layout, isForeign: true });
+
 /**
  * All objects of one resource as of the feed's revision, with a bounded history for watchers. Written by the feed only.
  */
@@ -50,8 +64,9 @@ export class ResourceCache {
   readonly layout: ObjectLayout;
   readonly history: History;
   readonly watchers: Watchers;
-  readonly #form: StoredForm;
-  readonly #foreign: ObjectLayout;
+  readonly #adopt: StoredForm['adopt'];
+  /** That of the storage version first. */
+  readonly #forms: readonly LaidOut[];
   readonly #budget: HistoryBudget;
   readonly #snapshots: Snapshots;
   #byKey = new Map<string, CachedObject>();
@@ -77,8 +92,9 @@ export class ResourceCache {
   ) {
     this.keys = keys;
     this.layout = layout;
-    this.#form = form;
-    this.#foreign = { ...layout, isForeign: true };
+    this.#adopt = form.adopt;
+    const others = (form.others ?? []).map((other) => ({ ...other, layout: foreign(other.layout) }));
+    this.#forms = [{ ...form, layout }, ...others].map((it) => ({ ...it, foreign: foreign(it.layout) }));
     this.#budget = budget;
     this.#snapshots = new Snapshots(snapshots);
     this.history = new History(budget, 0);
@@ -299,14 +315,21 @@ export class ResourceCache {
     if (as.unreadable !== undefined) {
       return new UnreadableObject(key, namespace, name, revision, as.unreadable, this.layout);
     }
-    if (hasStoragePrefix(value, this.#form.prefix)) {
-      const present = this.#form.reread?.(key, value) ?? value;
-      const layout = as.stale === true || !present.equals(value) ? this.#foreign : this.layout;
+    const form = this.#formOf(value);
+    if (form !== undefined) {
+      const present = form.reread?.(key, value) ?? value;
+      const layout = as.stale === true || !present.equals(value) ? form.foreign : form.layout;
       return CachedObject.fromStored(key, namespace, name, revision, present, layout);
     }
-    const adopted = this.#form.adopt(key, value);
-    if (adopted === undefined) return undefined;
-    return CachedObject.fromStored(key, namespace, name, revision, adopted, this.#foreign);
+    const adopted = this.#adopt(key, value);
+    const layout = adopted && this.#formOf(adopted)?.foreign;
+    if (adopted === undefined || layout === undefined) return undefined;
+    return CachedObject.fromStored(key, namespace, name, revision, adopted, layout);
+  }
+
+  #formOf(value: Buffer): LaidOut | undefined {
+    for (const form of this.#forms) if (hasStoragePrefix(value, form.prefix)) return form;
+    return undefined;
   }
 
   #decode(event: StoreEvent): CachedObject | undefined {

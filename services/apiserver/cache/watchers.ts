@@ -222,6 +222,14 @@ export interface GroupKey {
   readonly encoder: FrameEncoder;
 }
 
+/** Reads the history from its own position, when it likes. */
+export interface Cursor {
+  /** There is more in the history. Called in the turn of a change: whatever takes time comes later. */
+  changed(): void;
+  /** The history that it may still need is gone, or the resource. */
+  expired(): void;
+}
+
 /** A position in the history that is never there. */
 const BEFORE_ALL = -1;
 
@@ -230,6 +238,7 @@ export class Watchers {
   readonly #history: History;
   readonly #byScope = new Map<string, Map<string, WatcherGroup>>();
   readonly #dirty = new Set<WatcherGroup>();
+  readonly #cursors = new Set<Cursor>();
   #closed = false;
 
   constructor(history: History) {
@@ -237,7 +246,7 @@ export class Watchers {
   }
 
   get count(): number {
-    let n = 0;
+    let n = this.#cursors.size;
     for (const groups of this.#byScope.values()) for (const group of groups.values()) n += group.size;
     return n;
   }
@@ -259,8 +268,15 @@ export class Watchers {
     return group.join(sink, this.#closed ? BEFORE_ALL : position);
   }
 
+  /** @returns Takes it away. */
+  follow(cursor: Cursor): () => void {
+    this.#cursors.add(cursor);
+    return () => void this.#cursors.delete(cursor);
+  }
+
   /** Notes a change that has just been appended to the history. @returns Whether there is something to flush. */
   collect(change: Change): boolean {
+    for (const cursor of this.#cursors) cursor.changed();
     if (this.#byScope.size === 0) return false;
     const { namespace, name } = change.object;
     this.#collectIn('/', change);
@@ -279,6 +295,7 @@ export class Watchers {
   /** The history was lost: all watchers have to start over. */
   expireAll(): void {
     this.#dirty.clear();
+    for (const cursor of [...this.#cursors]) cursor.expired();
     for (const groups of [...this.#byScope.values()]) {
       for (const group of [...groups.values()]) for (const watcher of group.members()) watcher.expire();
     }

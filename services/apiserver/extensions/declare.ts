@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { apiVersionOf } from '../../machinery/meta/object.js';
 import { typeKey } from '../../machinery/types/catalog.js';
 import { readSchema, type SchemaJson } from '../../machinery/structural/read-schema.js';
 import type { Structural } from '../../machinery/structural/structural.js';
@@ -11,11 +12,13 @@ import type {
   TypeDeclaration,
 } from '../../machinery/types/declarations.js';
 import type {
+  CustomResourceConversion,
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
 } from '../../machinery/types/generated/apiextensions.v1.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import type { ObjectConverter } from '../registry/conversion/converter.js';
 import type { Addition } from '../registry/live-catalog.js';
 import { schemaOf, specOf, versionsOf, type Definition } from './definition.js';
 import { simplePath } from './simple-path.js';
@@ -29,21 +32,41 @@ export interface Declared {
   readonly isTerminating: () => boolean;
 }
 
+export interface DeclaringDeps {
+  readonly vocabulary: Vocabulary;
+  /** Makes what asks a webhook. @param definition Its name. */
+  readonly converterOf: (definition: string, conversion: CustomResourceConversion) => ObjectConverter;
+}
+
 /** What a definition adds to what is served. @throws {Error} for one without a version that is stored */
-export function declare({ definition, again, isTerminating }: Declared, vocabulary: Vocabulary): Addition {
+export function declare({ definition, again, isTerminating }: Declared, d: DeclaringDeps): Addition {
+  const { vocabulary } = d;
   const versions = versionsOf(definition);
   const storage = versions.find((version) => version.storage === true);
   if (storage === undefined) throw new Error(`${definition.metadata.name ?? ''} has no version that is stored`);
   const schemas = new DefinedSchemas(again, vocabulary.openApiExtension);
   const { group = '' } = specOf(definition);
   const resources = versions.map((version) => resourceOf(definition, version, { group, version: storage.name ?? '' }));
+  const byVersion = new Map(resources.map((resource) => [apiVersionOf(resource), resource]));
   const schemaOfVersion = (apiVersion: string): Structural => schemas.of(apiVersion.slice(apiVersion.indexOf('/') + 1));
+  const converter = converterFor(definition, d);
   return {
     types: new Map(versions.flatMap((version) => typesOf(definition, version.name ?? '', schemas))),
     resources: resources as [ResourceDeclaration, ...ResourceDeclaration[]], // one of them is stored
-    strategyFor: (hub) => customStrategy(hub, { schema: schemaOfVersion, isTerminating }),
-    reading: knowTheSame(versions) ? 'once' : 'inViews',
+    strategyFor: (hub) => {
+      const scale = (apiVersion: string): ScalePaths | undefined => byVersion.get(apiVersion)?.scale;
+      return customStrategy(hub, { schema: schemaOfVersion, scale, isTerminating });
+    },
+    reading: converter !== undefined || knowTheSame(versions) ? 'once' : 'inViews',
+    converter,
   };
+}
+
+/** Of one version there is nothing to convert. */
+function converterFor(definition: Definition, { converterOf }: DeclaringDeps): ObjectConverter | undefined {
+  const { conversion } = specOf(definition);
+  if (conversion?.strategy !== 'Webhook' || versionsOf(definition).length < 2) return undefined;
+  return converterOf(definition.metadata.name ?? '', conversion);
 }
 
 /** Versions that know different members cannot share what is stored: each is shown what it knows of it. */

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../../machinery/log/log.js';
-import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Addition, LiveCatalog, ResourceName } from '../registry/live-catalog.js';
-import { declare } from './declare.js';
+import { declare, type DeclaringDeps } from './declare.js';
 import { isBeingDeleted, isTrue, specOf, type Definition } from './definition.js';
 import type { DefinitionListener } from './definitions.js';
 
-export interface RegistrationDeps {
+export interface RegistrationDeps extends DeclaringDeps {
   readonly live: Pick<LiveCatalog, 'change'>;
-  readonly vocabulary: Vocabulary;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -95,7 +93,7 @@ export class Registration implements DefinitionListener {
       isTerminating: () => registered.isTerminating,
     };
     try {
-      return { id, registered, addition: declare(declared, this.#d.vocabulary) };
+      return { id, registered, addition: declare(declared, this.#d) };
     } catch (err) {
       this.#tell(id, err);
       return undefined;

@@ -6,7 +6,7 @@ import { duplicateItems } from '../../machinery/structural/list-keys.js';
 import { brokenRules, hasRules } from '../../machinery/structural/rules.js';
 import type { Structural } from '../../machinery/structural/structural.js';
 import { validate } from '../../machinery/structural/validate.js';
-import type { ResourceDeclaration } from '../../machinery/types/declarations.js';
+import type { ResourceDeclaration, ScalePaths } from '../../machinery/types/declarations.js';
 import { genericStrategy, type Strategy } from '../registry/strategy.js';
 import type { Problems } from '../registry/validation/types.js';
 import { valueAt } from '../registry/parts.js';
@@ -14,11 +14,13 @@ import { valueAt } from '../registry/parts.js';
 export interface CustomDeps {
   /** Of the version, e.g. `example.com/v1`. */
   readonly schema: (apiVersion: string) => Structural;
+  /** The same of a version: where its objects say how many there should be, and are. */
+  readonly scale: (apiVersion: string) => ScalePaths | undefined;
   readonly isTerminating: () => boolean;
 }
 
 /** The rules of a custom kind: those of its schema, in the version in which it is written. */
-export function customStrategy(hub: ResourceDeclaration, { schema, isTerminating }: CustomDeps): Strategy {
+export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerminating }: CustomDeps): Strategy {
   const generic = genericStrategy(hub);
   const stored = apiVersionOf(hub);
   const check = (object: ApiObject, before: ApiObject | undefined, problems: Problems, apiVersion = stored): void => {
@@ -29,7 +31,7 @@ export function customStrategy(hub: ResourceDeclaration, { schema, isTerminating
       ...embeddedProblems(object, known, before),
     ];
     problems.push(...found);
-    checkReplicas(hub, object, problems);
+    checkReplicas(scale(apiVersion), object, problems);
     if (!hasRules(known)) return;
     if (found.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
     else problems.push(...brokenRules(object, known, before));
@@ -71,7 +73,7 @@ const terminating = (): StatusError =>
   });
 
 /** What is scaled has a number of replicas, or none yet. */
-function checkReplicas({ scale }: ResourceDeclaration, object: ApiObject, problems: Problems): void {
+function checkReplicas(scale: ScalePaths | undefined, object: ApiObject, problems: Problems): void {
   if (scale === undefined) return;
   for (const path of [scale.wanted, scale.present]) {
     const replicas = valueAt(object, path);

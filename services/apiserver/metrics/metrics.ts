@@ -5,6 +5,7 @@ import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
 import { CountedBreakers } from './breaker-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
+import { CountedConversions, type ConversionMetrics } from './conversion-metrics.js';
 import { CountedEncryption, type EncryptionMetrics } from './encryption-metrics.js';
 import { CountedFlowControl, type FlowControlMetrics } from './flow-control-metrics.js';
 import { CountedRequests, type RequestMetrics } from './request-metrics.js';
@@ -24,6 +25,7 @@ export interface ApiServerMetrics {
   readonly flowControl: FlowControlMetrics;
   readonly webhooks: WebhookMetrics;
   readonly admission: AdmissionMetrics;
+  readonly conversions: ConversionMetrics;
   readonly encryption: EncryptionMetrics;
   readonly state: StateMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
@@ -65,6 +67,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     flowControl: new CountedFlowControl(),
     webhooks: new CountedWebhooks(breakers.observe),
     admission: new CountedAdmission(breakers.observe),
+    conversions: new CountedConversions(breakers.observe),
     encryption: new CountedEncryption(breakers.observe),
     state: new ServerState(),
   };

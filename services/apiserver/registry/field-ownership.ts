@@ -5,7 +5,8 @@ import { decodeManagedFields, isReset, type ManagedFieldsEntry } from '../../mac
 import type { Ownership } from '../../machinery/ownership/ownership.js';
 import { type Write } from '../../machinery/ownership/ownership.js';
 import type { Work } from '../../machinery/work/work.js';
-import { takePart, type Part } from './parts.js';
+import type { OtherVersions } from './conversion/other-versions.js';
+import { strategyOf, takePart, type Part } from './parts.js';
 import { hasStatus } from './prepare.js';
 import type { ServedResource } from './resources.js';
 
@@ -16,8 +17,13 @@ export interface FieldManager {
   readonly subresource: string;
 }
 
+/** Where the states of a write in other versions come from, if another server has to be asked for them. */
+export interface Elsewhere {
+  readonly others?: OtherVersions | undefined;
+}
+
 /** The owners in the body of a write other than an apply. */
-export interface Sent {
+export interface Sent extends Elsewhere {
   readonly managers: unknown;
   readonly whole: boolean;
   /** What the write reaches. @default all but the status */
@@ -74,8 +80,9 @@ export class FieldOwnership {
     const asked = askedFor(sent.managers);
     const managers = asked ?? decodeManagedFields(old.metadata.managedFields ?? []) ?? NOBODY;
     yield;
-    const wanted = part === '' ? withMembersOf(old, next, membersOfOthers(served)) : takePart(part, next, old, served.stored.strategy); // prettier-ignore
-    const after = yield* this.#ownership.update(writeOf(served, old, managers, by), served.fromStorage(wanted));
+    const wanted = part === '' ? withMembersOf(old, next, membersOfOthers(served)) : takePart(part, next, old, strategyOf(served)); // prettier-ignore
+    const write = writeOf(served, old, managers, by, sent.others);
+    const after = yield* this.#ownership.update(write, served.fromStorage(wanted));
     if (after === managers && asked === undefined) return undefined;
     const isForgotten = sent.whole && asked === NOBODY && after.length > 0;
     return isForgotten ? yield* this.created(served, next, by) : after;
@@ -93,11 +100,12 @@ export class FieldOwnership {
     old: ApiObject | undefined,
     config: JsonObject,
     by: FieldManager,
-    o: { readonly force: boolean; readonly normalise: (object: unknown) => Work<ApiObject> },
+    o: Elsewhere & { readonly force: boolean; readonly normalise: (object: unknown) => Work<ApiObject> },
   ): Work<Applied> {
     const managers = decodeManagedFields(old?.metadata.managedFields ?? []) ?? NOBODY;
     yield;
-    const { object, managers: after } = yield* this.#ownership.apply(writeOf(served, old, managers, by), config, o);
+    const write = writeOf(served, old, managers, by, o.others);
+    const { object, managers: after } = yield* this.#ownership.apply(write, config, o);
     return { object, managers: withoutMembers(after, by, membersOfOthers(served)) };
   }
 }
@@ -152,11 +160,13 @@ function writeOf(
   old: ApiObject | undefined,
   managers: readonly ManagedFieldsEntry[],
   by: FieldManager,
+  others?: OtherVersions,
 ): Write {
+  const live = old === undefined ? undefined : served.fromStorage(old);
   return {
     type: served.type,
     apiVersion: served.apiVersion,
-    live: old === undefined ? undefined : served.fromStorage(old),
+    live,
     managers,
     manager: by.name,
     subresource: by.subresource,
@@ -164,6 +174,9 @@ function writeOf(
     inVersion: (apiVersion, next) => {
       const other = served.inVersion(apiVersion);
       if (other === undefined) return undefined;
+      if (other.conversion !== undefined && others !== undefined) {
+        return { type: other.type, ...others.states(other.conversion, apiVersion, { live, next }) };
+      }
       return {
         type: other.type,
         live: old === undefined ? undefined : other.fromStorage(old),

@@ -25,6 +25,8 @@ export interface Addition {
   readonly strategyFor?: Handling['strategyFor'];
   /** @default as it is stored */
   readonly reading?: Handling['reading'];
+  /** @default all versions have the same members */
+  readonly converter?: Handling['converter'];
 }
 
 export interface ResourceName {
@@ -54,7 +56,7 @@ export interface LiveCatalogOptions {
 }
 
 interface Added {
-  readonly addition: Pick<Addition, 'types'> & { readonly resources: readonly ResourceDeclaration[] };
+  readonly addition: Pick<Addition, 'types' | 'converter'> & { readonly resources: readonly ResourceDeclaration[] };
   readonly stored: StoredResource;
 }
 
@@ -97,13 +99,15 @@ export class LiveCatalog {
       ids.add(idOf(addition.resources[0]));
       for (const key of addition.types.keys()) keys.add(key);
     }
-    for (const { stored } of gone) {
+    for (const { stored, addition } of gone) {
       resources.remove(stored);
       feed.unregister(stored.cache);
+      addition.converter?.close();
     }
     for (const coming of add) {
       // Copies: a resource that comes again is another one, also when it is declared by the same words.
-      const addition = { types: coming.types, resources: coming.resources.map((declaration) => ({ ...declaration })) };
+      const declarations = coming.resources.map((declaration) => ({ ...declaration }));
+      const addition = { types: coming.types, converter: coming.converter, resources: declarations };
       const stored = resources.add(addition.resources, this.#handling(coming));
       feed.register(stored.cache);
       next.set(idOf(stored.hub), { addition, stored });
@@ -126,10 +130,11 @@ export class LiveCatalog {
   }
 
   /** A type that came is seen by its own resource alone, so that nothing keeps it when that goes. */
-  #handling({ types, strategyFor = genericStrategy, reading }: Addition): Handling {
+  #handling({ types, strategyFor = genericStrategy, reading, converter }: Addition): Handling {
     const { builtIn, defaulter } = this.#o;
     return {
       reading,
+      converter,
       types: builtIn.types.with(types, []),
       defaulter,
       convert: (object, _, to) => ({ ...object, apiVersion: apiVersionOf(to) }),

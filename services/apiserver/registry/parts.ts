@@ -1,6 +1,11 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../../machinery/meta/object.js';
 import { now } from '../../machinery/meta/time.js';
+import type { ServedResource } from './resources.js';
 import type { Strategy } from './strategy.js';
+
+/** With the place where objects of the version say how many there should be: it may be another one in each. */
+export const strategyOf = ({ stored: { strategy }, declaration: { scale } }: ServedResource): Strategy =>
+  scale === undefined || scale.wanted === strategy.replicas ? strategy : { ...strategy, replicas: scale.wanted };
 
 /** Makes the next state of an object of which only a part is written; the rest stays as it is stored. */
 type TakePart = (next: ApiObject, old: ApiObject, strategy: Strategy) => ApiObject;

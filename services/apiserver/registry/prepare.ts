@@ -5,7 +5,7 @@ import { newUid } from '../../machinery/meta/random.js';
 import { badRequest, conflict, field, invalid, type FieldError } from '../../machinery/meta/status.js';
 import { now } from '../../machinery/meta/time.js';
 import type { UserInfo } from '../request/request.js';
-import { takePart, valueAt, type Part } from './parts.js';
+import { strategyOf, takePart, valueAt, type Part } from './parts.js';
 import type { StoredResource, ServedResource } from './resources.js';
 import type { Strategy } from './strategy.js';
 
@@ -109,7 +109,7 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
   }
   keepOwned(next, old);
   if (part !== '') {
-    const taken = takePart(part, next, old, stored.strategy);
+    const taken = takePart(part, next, old, strategyOf(served));
     if (part !== 'status') moveGeneration(stored, taken, old);
     return taken;
   }

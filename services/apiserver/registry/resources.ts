@@ -10,10 +10,13 @@ import type { Literals } from '../../machinery/schema/literals.js';
 import type { Catalog, ResourceDeclaration, SelectableField } from '../../machinery/types/declarations.js';
 import type { Type } from '../../machinery/types/graph.js';
 import { done, type Work } from '../../machinery/work/work.js';
+import type { ObjectLayout } from '../cache/cached-object.js';
 import type { HistoryBudget } from '../cache/history.js';
-import { ResourceCache } from '../cache/resource-cache.js';
+import { ResourceCache, type StoredForm } from '../cache/resource-cache.js';
 import type { SnapshotBudget } from '../cache/snapshots.js';
 import { turns } from '../http/turns.js';
+import type { ObjectConverter } from './conversion/converter.js';
+import { VersionConversion } from './conversion/version-conversion.js';
 import type { RegistryKeys } from './keys.js';
 import type { Strategy } from './strategy.js';
 
@@ -30,8 +33,10 @@ export interface ServedResource {
   readonly stored: StoredResource;
   /** `apps/v1` */
   readonly apiVersion: string;
-  /** Whether stored bytes are what this version shows. */
+  /** Whether bytes of objects are what this version shows: the stored ones, or those that its conversion has made. */
   readonly servesStorageVersion: boolean;
+  /** Brings objects into this version where another server does that; they are stored in any of the versions. */
+  readonly conversion: VersionConversion | undefined;
   readonly type: Type;
   /**
    * Checks a parsed body, brings it into this version's shape and fills in the defaults.
@@ -41,6 +46,7 @@ export interface ServedResource {
   decode(body: unknown, fields?: DecodeFields): ApiObject;
   /** The same in parts, for bodies that may be large. */
   decoding(body: unknown, fields?: DecodeFields): Work<ApiObject>;
+  /** Where there is a `conversion`, objects are those of this version already. */
   toStorage(object: ApiObject): ApiObject;
   fromStorage(object: ApiObject): ApiObject;
   /** The same resource as another version (or, for events, group) serves it. */
@@ -61,6 +67,8 @@ export interface Handling {
    * from the store, or in each view, where versions know different members. Absent: what is stored is what is shown.
    */
   readonly reading?: 'once' | 'inViews' | undefined;
+  /** Takes the place of `convert`. Objects stay in the version that they are stored in until they are asked for. */
+  readonly converter?: ObjectConverter | undefined;
 }
 
 export interface ResourceTableOptions {
@@ -140,16 +148,17 @@ function storedResource(
   o: ResourceTableOptions & Handling,
 ): StoredResource {
   const hub = hubOf(family);
-  const prefix = storagePrefix(hub.kind, apiVersionOf(hub));
-  const layout = {
-    prefixLength: prefix.length,
-    itemStart: itemStart(prefix.length),
-    selectableFields: fieldsOfAll(family),
-  };
+  const isConverted = o.converter !== undefined;
+  const layout = isConverted ? versionLayout(hub) : layoutOf(hub, family);
+  const versionForm = (declaration: ResourceDeclaration): Pick<StoredForm, 'prefix' | 'reread'> => ({
+    prefix: prefixOf(declaration),
+    ...(o.reading === 'once' ? { reread: rereader(declaration, byVersion, o) } : {}),
+  });
+  const others = family.filter((declaration) => isConverted && declaration !== hub);
   const form = {
-    prefix,
+    ...versionForm(hub),
     adopt: adopter(byVersion, o),
-    ...(o.reading === 'once' ? { reread: rereader(hub, byVersion, o) } : {}),
+    others: others.map((declaration) => ({ ...versionForm(declaration), layout: versionLayout(declaration) })),
   };
   return {
     hub,
@@ -161,6 +170,21 @@ function storedResource(
     },
   };
 }
+
+const prefixOf = (declaration: ResourceDeclaration): Buffer =>
+  storagePrefix(declaration.kind, apiVersionOf(declaration));
+
+/** @param family Of which the fields can be selected by. */
+function layoutOf(declaration: ResourceDeclaration, family: Family): ObjectLayout {
+  const { length: prefixLength } = prefixOf(declaration);
+  return { prefixLength, itemStart: itemStart(prefixLength), selectableFields: fieldsOfAll(family) };
+}
+
+/** Of objects that are in one version, among others that are not. */
+const versionLayout = (declaration: ResourceDeclaration): ObjectLayout => ({
+  ...layoutOf(declaration, [declaration]),
+  apiVersion: apiVersionOf(declaration),
+});
 
 /** Reads objects that an older release stored in another version, or another program in another form. */
 function adopter(byVersion: ReadonlyMap<string, ServedResource>, { onUnreadable }: ResourceTableOptions) {
@@ -178,10 +202,15 @@ function adopter(byVersion: ReadonlyMap<string, ServedResource>, { onUnreadable 
 }
 
 /** Brings objects up to date that were stored when their type was another: what it knows, and its defaults. */
-function rereader(hub: ResourceDeclaration, byVersion: ReadonlyMap<string, ServedResource>, o: ResourceTableOptions) {
+function rereader(
+  declaration: ResourceDeclaration,
+  byVersion: ReadonlyMap<string, ServedResource>,
+  o: ResourceTableOptions,
+) {
+  const apiVersion = apiVersionOf(declaration);
   return (key: string, stored: Buffer): Buffer => {
     try {
-      const served = byVersion.get(apiVersionOf(hub));
+      const served = byVersion.get(apiVersion);
       return served === undefined ? stored : encodeObject(served.decode(parseJson(stored)));
     } catch (err) {
       o.onUnreadable(key, err);
@@ -203,7 +232,7 @@ function servedResource(
   declaration: ResourceDeclaration,
   stored: StoredResource,
   views: ReadonlyMap<string, ServedResource>,
-  { types, convert: between, defaulter, reading }: Handling,
+  { types, convert: between, defaulter, reading, converter }: Handling,
 ): ServedResource {
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
@@ -217,19 +246,27 @@ function servedResource(
     return object;
   };
   const isReadInViews = reading === 'inViews';
+  const isConverted = converter !== undefined;
+  const { kind } = declaration;
+  const decode = (object: ApiObject): ApiObject => done(decoding(object));
+  const own = (object: ApiObject): ApiObject => {
+    if (object.apiVersion === apiVersion) return object;
+    throw new Error(`An object in ${object.apiVersion} has to be converted to ${apiVersion}, which takes its time`);
+  };
   const seen = (object: ApiObject): ApiObject => done(decoding(between(object, hub, declaration)));
   return {
     declaration,
     stored,
     apiVersion,
-    servesStorageVersion: declaration === hub && !isReadInViews,
+    servesStorageVersion: isConverted || (declaration === hub && !isReadInViews),
+    conversion: isConverted ? new VersionConversion({ kind, apiVersion, layout: versionLayout(declaration), decode, converter }) : undefined, // prettier-ignore
     get type() {
       return types.of(declaration.type);
     },
     decode: (body, fields) => done(decoding(body, fields)),
     decoding,
-    toStorage: (object) => convert(object, declaration, hub),
-    fromStorage: isReadInViews ? seen : (object) => convert(object, hub, declaration),
+    toStorage: isConverted ? own : (object) => convert(object, declaration, hub),
+    fromStorage: isConverted ? own : isReadInViews ? seen : (object) => convert(object, hub, declaration),
     inVersion: (version) => views.get(version),
     versions: () => views.values(),
   };

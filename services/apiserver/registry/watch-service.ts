@@ -1,9 +1,13 @@
 import { isStoreError, revision, type KeyValueStore, type StoreEvent, type StoreWatch } from '../../storage/store.js';
-import { Change } from '../cache/history.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import type { Feed } from '../cache/feed.js';
+import type { ResourceCache } from '../cache/resource-cache.js';
 import { frameFor, type GroupKey, type Watcher, type WatchSink } from '../cache/watchers.js';
 import { turns } from '../http/turns.js';
+import { ConvertedWatch, type FirstPart } from './conversion/converted-watch.js';
+import { stateToConvert, StoredChanges } from './conversion/first-parts.js';
+import type { VersionConversion } from './conversion/version-conversion.js';
+import { isComplete, pastChange } from './past-changes.js';
 import type { StoredResource } from './resources.js';
 
 /** Most bytes of initial events that go out in one write. */
@@ -67,6 +71,34 @@ export class WatchService {
       watcher,
     );
     return this.#session(stored, watcher, past);
+  }
+
+  /**
+   * The same in a version that another server converts to. What that cannot do is not logged for each watch that ends of
+   * it.
+   */
+  startConverted(
+    conversion: VersionConversion,
+    { cache }: StoredResource,
+    key: GroupKey,
+    begin: WatchBegin,
+    sink: WatchSink,
+  ): WatchSession {
+    const { history } = cache;
+    const isKnown = begin.at === 'change' && begin.revision >= history.floor;
+    const position = isKnown ? history.after(begin.revision) : history.end;
+    const first = isKnown ? undefined : this.#firstPart(cache, key, begin);
+    const watch = new ConvertedWatch({ cache, conversion, key, sink, first, position });
+    return {
+      resume: () => watch.resume(),
+      deliveredTo: () => (watch.live ? this.#feed.revision : undefined),
+      close: () => watch.close(),
+    };
+  }
+
+  #firstPart(cache: ResourceCache, key: GroupKey, begin: WatchBegin): FirstPart {
+    if (begin.at === 'state') return stateToConvert(cache, key, begin.after?.());
+    return new StoredChanges(this.#store, cache, key, { from: begin.revision, until: this.#feed.revision });
   }
 
   #told(stored: StoredResource, sink: WatchSink): WatchSink {
@@ -293,13 +325,8 @@ class StoredPast implements Source {
   }
 }
 
-/** Whether the state before it is there, if there was one: without it a watcher's selection before is not known. */
-const isComplete = ({ type, previous, unreadable, createRevision, modRevision }: StoreEvent): boolean =>
-  unreadable === undefined && (previous !== undefined || (type === 'put' && createRevision === modRevision));
-
 function pastFrame({ cache }: StoredResource, key: GroupKey, event: StoreEvent): Buffer | undefined {
-  const before = event.previous === undefined ? undefined : cache.decode(event.key, event.previous, event.modRevision);
-  const object = event.type === 'put' ? cache.decode(event.key, event.value, event.modRevision) : before;
-  if (object === undefined || (key.scope.name !== '' && key.scope.name !== object.name)) return undefined;
-  return frameFor(new Change(object, before, event.type === 'delete', 0), key.filter, key.encoder);
+  const change = pastChange(cache, event);
+  if (change === undefined || (key.scope.name !== '' && key.scope.name !== change.object.name)) return undefined;
+  return frameFor(change, key.filter, key.encoder);
 }

@@ -11,6 +11,7 @@ import {
   type VocabularyName,
 } from '../../machinery/vocabulary/vocabulary.js';
 import type { KeyValueStore } from '../../storage/store.js';
+import { AdmissionObjects } from '../admission/objects.js';
 import type { AccessIndex } from '../authorization/rbac/access-index.js';
 import { openAccessIndex } from '../authorization/rbac/rbac-resources.js';
 import { Feed } from '../cache/feed.js';
@@ -112,7 +113,6 @@ export async function buildCore(
   const feed = new Feed({ store, prefix: keys.prefix, log });
   for (const { cache } of resources.allStored()) feed.register(cache);
   const live = new LiveCatalog({ builtIn: catalog, served, resources, feed, defaulter });
-  const definitions = openDefinitions({ live, resources, vocabulary, log });
   metrics.store.countObjectsBy(() => objectCounts(resources));
   metrics.store.measureBy((signal) => store.space(signal));
   const leases = new LeasePool(store, signal);
@@ -126,6 +126,8 @@ export async function buildCore(
     countsRemaining: gates.enabled('RemainingItemCount'),
     signal,
   });
+  const objects = new AdmissionObjects(resources, reader);
+  const definitions = openDefinitions({ live, resources, vocabulary, objects, metrics: metrics.conversions, log });
   attachAddresses(addresses, { catalog, resources, reader });
   return {
     vocabulary,

@@ -8,9 +8,11 @@ import { worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import type { Operation, OperationVerbs } from '../verbs/dispatch.js';
 import type { FieldManager } from '../registry/field-ownership.js';
+import { withOtherVersions } from '../registry/conversion/other-versions.js';
 import { valueAt, withValue } from '../registry/parts.js';
 import { matchName } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
+import { inVersion } from '../views/converted.js';
 import { readPartial } from '../verbs/apply.js';
 import { write, type AdmissionView, type Write } from '../verbs/write.js';
 import { contentType, FieldValidation } from '../verbs/decode-body.js';
@@ -90,7 +92,8 @@ const get =
     const served = servedOf(d, request);
     const { stored } = served;
     const at = resourceVersionParameter(ctx.state.query);
-    const object = await d.reader.get(stored, request.namespace, request.name, at, ctx.state);
+    const found = await d.reader.get(stored, request.namespace, request.name, at, ctx.state);
+    const object = served.conversion === undefined ? found : await inVersion(served, found, ctx.state);
     await answerView(d, ctx, SCALE, scaleOf(object.parse() as ApiObject, pathsOf(served))); // we encoded it
   };
 
@@ -136,8 +139,9 @@ async function apply(d: OperationDeps, ctx: Context, request: ResourceRequest): 
   const normalise = (object: unknown): Work<ApiObject> => served.decoding(object);
   await rescale(d, ctx, request, by, async (present) => {
     if (present === undefined) throw notFound(served.stored.hub, name);
-    const work = d.ownership.applied(served, present.stored(), config, by, { force, normalise });
-    const { object, managers } = await worked(ctx.state, work);
+    const { object, managers } = await withOtherVersions(served, ctx.state, (others) =>
+      worked(ctx.state, d.ownership.applied(served, present.stored(), config, by, { force, normalise, others })),
+    );
     const applied = { ...scale, spec: { replicas: numberAt(object, paths.wanted) } };
     return { object: withReplicas(object, applied, paths), managers };
   });
@@ -167,7 +171,9 @@ async function rescale(
   const served = servedOf(d, request);
   const paths = pathsOf(served);
   const { object, state } = await write(d, ctx, { request, served, by, dryRun, wanted, shownAs: asScale(paths) });
-  await answerView(d, ctx, SCALE, scaleOf(state ?? (object?.parse() as ApiObject), paths));
+  const written = state ?? (object?.parse() as ApiObject);
+  const shown = served.conversion === undefined ? written : await inVersion(served, written, ctx.state);
+  await answerView(d, ctx, SCALE, scaleOf(shown, paths));
 }
 
 const asScale = (paths: ScalePaths): AdmissionView => ({

@@ -7,6 +7,7 @@ import type { Context } from '../request/request.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Written } from '../registry/writer.js';
 import { negotiateView } from '../views/views.js';
+import { inVersion, isConverted } from '../views/converted.js';
 import type { Shown } from '../views/view.js';
 
 /** Answers with an object in the view that the client wants of it. */
@@ -35,8 +36,9 @@ export async function answerWritten(
   await answer(ctx, served, shown, created ? 201 : 200);
 }
 
-async function answer(ctx: Context, served: ServedResource, shown: Shown, code: number): Promise<void> {
+async function answer(ctx: Context, served: ServedResource, given: Shown, code: number): Promise<void> {
   const { form, view } = negotiateView(ctx, served, 'object');
+  const shown = isConverted(served, form) ? await inVersion(served, given, ctx.state) : given;
   const isThere = shown instanceof CachedObject && form.view === 'object' && form.encoding === 'json' && served.servesStorageVersion; // prettier-ignore
   if (!isThere) {
     if (shown instanceof CachedObject) weigh(ctx.state, shown.bytes.length);

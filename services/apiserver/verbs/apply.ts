@@ -8,7 +8,8 @@ import { readBody } from '../http/exchange.js';
 import { turns, worked } from '../http/turns.js';
 import { booleanParameter } from '../http/query.js';
 import type { Context, ResourceRequest } from '../request/request.js';
-import { partOf, withinPart } from '../registry/parts.js';
+import { withOtherVersions } from '../registry/conversion/other-versions.js';
+import { partOf, strategyOf, withinPart } from '../registry/parts.js';
 import { hasStatus } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import { answerWritten } from './answers.js';
@@ -37,7 +38,9 @@ export async function apply(
     if (present === undefined) await refuseOrCreate(deps, ctx, request, served, config);
     // A uid or resourceVersion in the configuration is in the merged object, and is compared as in any update.
     const [old, applied] = present === undefined ? [undefined, firstConfig] : [present.stored(), config];
-    return worked(ctx.state, deps.ownership.applied(served, old, applied, by, { force, normalise }));
+    return withOtherVersions(served, ctx.state, (others) =>
+      worked(ctx.state, deps.ownership.applied(served, old, applied, by, { force, normalise, others })),
+    );
   };
   await answerWritten(ctx, served, await write(deps, ctx, { request, served, by, dryRun, wanted }));
 }
@@ -123,10 +126,10 @@ async function readConfig(
 }
 
 /** Without the fields that this path does not write: they cannot be owned through it. */
-function withinReach(config: JsonObject, { subresource }: ResourceRequest, { stored }: ServedResource): JsonObject {
+function withinReach(config: JsonObject, { subresource }: ResourceRequest, served: ServedResource): JsonObject {
   const part = partOf(subresource) ?? '';
-  if (part !== '') return withinPart(part, config, stored.strategy);
-  if (!hasStatus(stored)) return config;
+  if (part !== '') return withinPart(part, config, strategyOf(served));
+  if (!hasStatus(served.stored)) return config;
   const { ['status']: _, ...own } = config;
   return own;
 }

@@ -12,6 +12,7 @@ import { checkPreconditions, nextDeletionStep } from '../registry/deletion.js';
 import type { Strategy } from '../registry/strategy.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Decide, Written } from '../registry/writer.js';
+import { inVersion } from '../views/converted.js';
 import { answerSuccess, answerWritten } from './answers.js';
 import { dryRunParameter } from './parameters.js';
 import type { VerbDeps, VerbHandler } from './types.js';
@@ -53,7 +54,9 @@ export async function removeObject(
     const old = current.parse() as ApiObject; // we encoded it
     checkPreconditions(declaration, old, options);
     const target = { ...request, declaration, namespace, name };
-    const asked = { operation: 'DELETE', oldObject: old, dryRun, options: given, leaveTurn } as const;
+    const isShown = isAdmitted || served.conversion === undefined;
+    const oldObject = isShown ? old : await shownToAdmission(served, current, ctx, leaveTurn);
+    const asked = { operation: 'DELETE', oldObject, dryRun, options: given, leaveTurn } as const;
     if (!isAdmitted) await admit(admission, admissionRequest(ctx, target, asked));
     warnOfSilence(ctx, stored.strategy, options);
     const step = nextDeletionStep(stored.strategy, old, options, { nowMs: Date.now(), version: declaration.version });
@@ -67,6 +70,18 @@ export async function removeObject(
   if (object === undefined) throw notFound(stored.hub, name);
   if (state !== undefined) state.metadata.resourceVersion = String(object.revision);
   return { ...written, object };
+}
+
+/** In the version of the request. What is stored stays in its own: a deletion changes nothing that has to be converted. */
+async function shownToAdmission(
+  served: ServedResource,
+  current: CachedObject,
+  { state }: Context,
+  leaveTurn: () => void,
+): Promise<ApiObject> {
+  if (served.conversion?.has(current) === false) leaveTurn();
+  const object = await inVersion(served, current, state);
+  return object.parse() as ApiObject; // it has been decoded
 }
 
 function warnOfSilence(

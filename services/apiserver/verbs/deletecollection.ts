@@ -3,9 +3,8 @@ import type { CachedObject } from '../cache/cached-object.js';
 import { respondPieces } from '../http/respond.js';
 import { turns } from '../http/turns.js';
 import { negotiateView } from '../views/views.js';
-import { readThrough } from '../registry/read-through.js';
 import { readDeleteOptions, removeObject } from './delete.js';
-import { selection, versionParameters } from './parameters.js';
+import { listed } from './list.js';
 import type { VerbDeps, VerbHandler } from './types.js';
 
 /** Deletions under way at once for one request. */
@@ -16,12 +15,9 @@ export const deleteCollection =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
     const { form, view } = negotiateView(ctx, served, 'list'); // refuse before anything is done
-    const { query, signal } = ctx.state;
+    const { signal } = ctx.state;
     const options = await readDeleteOptions(ctx, deps);
-    const { filter } = selection(query, served.declaration);
-    await readThrough(served.stored.cache, request.namespace, filter, ctx.state);
-    const asked = { ...versionParameters(query), namespace: request.namespace, filter };
-    const page = await deps.reader.list(served.stored, asked, ctx.state);
+    const page = await listed(deps, ctx, request, served, form);
     const objects = page.objects();
     const queue = objects.values();
     const failed = new AbortController();

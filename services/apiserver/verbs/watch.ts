@@ -5,10 +5,12 @@ import { booleanParameter, integerParameter } from '../http/query.js';
 import { SWITCHING_PROTOCOLS, type AnswerStream } from '../http/stream.js';
 import { BINARY_MESSAGES, socketWish, TEXT_MESSAGES } from '../http/watch-socket.js';
 import type { Context, ResourceRequest } from '../request/request.js';
+import type { VersionConversion } from '../registry/conversion/version-conversion.js';
 import { readThrough } from '../registry/read-through.js';
 import { watchStart } from '../registry/read-table.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { WatchBegin } from '../registry/watch-service.js';
+import { isConverted } from '../views/converted.js';
 import type { View } from '../views/view.js';
 import { negotiateView, type Negotiated } from '../views/views.js';
 import { resourceVersionParameter, selection } from './parameters.js';
@@ -34,14 +36,18 @@ export const watch =
     const negotiated = negotiateView(ctx, served, 'watch');
     const p = watchParameters(ctx.state.query);
     const key = groupKey(ctx, request, served, negotiated);
+    // Where there is something to select by, it is looked at in the version that was asked for.
+    const isSelected = key.filter.id !== '' || isConverted(served, negotiated.form);
+    const conversion = isSelected ? served.conversion : undefined;
     const fresh = p.initialEvents === 'send' ? p.resourceVersion === undefined : needsFresh(p);
     if (fresh) await deps.reader.whenFresh(ctx.state);
-    if (wantsState(p)) await readThrough(served.stored.cache, key.scope.namespace, key.filter, ctx.state);
+    if (wantsState(p) && conversion === undefined)
+      await readThrough(served.stored.cache, key.scope.namespace, key.filter, ctx.state);
     const deadline = performance.now() + p.timeoutMs;
     const stream = await openStream(deps, ctx, negotiated.form);
     try {
       if (!(await reachVersion(deps, p, deadline, stream))) return;
-      await follow(deps, { served, view: negotiated.view, key, p, deadline }, stream);
+      await follow(deps, { served, conversion, view: negotiated.view, key, p, deadline }, stream);
     } finally {
       stream.end();
     }
@@ -113,6 +119,8 @@ async function reachVersion(
 /** A watch that may begin. */
 interface Watch {
   readonly served: ServedResource;
+  /** Of what is told, where that is needed. */
+  readonly conversion: VersionConversion | undefined;
   readonly view: View;
   readonly key: GroupKey;
   readonly p: WatchParameters;
@@ -132,7 +140,8 @@ async function follow(deps: VerbDeps, w: Watch, stream: AnswerStream): Promise<v
   const begin: WatchBegin = wantsState(w.p)
     ? { at: 'state', encodeInitial: (o) => w.view.event('ADDED', o), ...(endMark ? mark : {}) }
     : { at: 'change', revision: w.p.resourceVersion ?? watches.revision };
-  const session = watches.start(w.served.stored, w.key, begin, sink);
+  const { stored } = w.served;
+  const session = w.conversion === undefined ? watches.start(stored, w.key, begin, sink) : watches.startConverted(w.conversion, stored, w.key, begin, sink); // prettier-ignore
   stream.onDrain(() => session.resume());
   stream.onClose(stop);
   try {
@@ -151,7 +160,7 @@ async function follow(deps: VerbDeps, w: Watch, stream: AnswerStream): Promise<v
 /** Everything that a watch sends goes through here, so the first of it is known. */
 function sinkOf(
   { watchMetrics }: VerbDeps,
-  { served, view }: Watch,
+  { served, conversion, view }: Watch,
   stream: AnswerStream,
   stop: () => void,
 ): WatchSink {
@@ -167,9 +176,10 @@ function sinkOf(
       stream.write(view.error(HISTORY_IS_GONE));
       stop();
     },
-    failed: () => {
+    failed: (err) => {
       watchMetrics.failed(served.declaration);
-      stream.write(view.error(CANNOT_BE_SHOWN));
+      const isTold = conversion !== undefined && err instanceof StatusError;
+      stream.write(view.error(isTold ? err.body() : CANNOT_BE_SHOWN));
       stop();
     },
   };

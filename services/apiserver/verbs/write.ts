@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../machinery/meta/object.js';
+import { apiVersionOf, type ApiObject } from '../../machinery/meta/object.js';
 import { decodeManagedFields, type ManagedFieldsEntry } from '../../machinery/ownership/managed-fields.js';
 import { admissionRequest } from '../admission/request.js';
 import type { AdmissionRequest } from '../admission/plugin.js';
@@ -8,6 +8,7 @@ import { turns, weigh, worked } from '../http/turns.js';
 import type { Context, ResourceRequest } from '../request/request.js';
 import { WriteAllocator } from '../registry/allocation/allocations.js';
 import { deletionIsDue } from '../registry/deletion.js';
+import { withOtherVersions } from '../registry/conversion/other-versions.js';
 import { record, type FieldManager } from '../registry/field-ownership.js';
 import { partOf, type Part } from '../registry/parts.js';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../registry/prepare.js';
 import type { ServedResource } from '../registry/resources.js';
 import type { Decide, Written } from '../registry/writer.js';
+import { inVersion } from '../views/converted.js';
 import type { VerbDeps } from './types.js';
 
 /*
@@ -83,8 +85,9 @@ export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Writte
   const { allocator: chooser } = stored.strategy;
   const allocator = chooser === undefined ? undefined : new WriteAllocator(chooser);
   const decide: Decide = async (current, leaveTurn) => {
-    const object = await nextState({ d, ctx, w, allocator, leaveTurn }, current);
-    const isOver = current !== undefined && deletionIsDue(stored.strategy, object);
+    const state = await nextState({ d, ctx, w, allocator, leaveTurn }, current);
+    const isOver = current !== undefined && deletionIsDue(stored.strategy, state);
+    const object = isOver || served.conversion === undefined ? state : await toStored(served, state, ctx);
     const next = isOver ? undefined : object;
     const companions = await d.admission.charge({ stored, namespace, name, current, next });
     return isOver ? { do: 'delete', object, companions } : { do: 'put', object, allocator, companions };
@@ -93,6 +96,12 @@ export async function write(d: VerbDeps, ctx: Context, w: Write): Promise<Writte
   const { object, state } = written;
   if (object !== undefined && state !== undefined) state.metadata.resourceVersion = String(object.revision);
   return written;
+}
+
+/** In the version that is stored, where another server brings it there. @throws {StatusError} InternalError */
+function toStored(served: ServedResource, object: ApiObject, { state }: Context): Promise<ApiObject> | ApiObject {
+  const { conversion } = served.inVersion(apiVersionOf(served.stored.hub)) ?? served;
+  return conversion === undefined ? object : conversion.state(object, state.signal);
 }
 
 /** A write that may create what it was to change needs the right to create. @throws {StatusError} Forbidden */
@@ -109,7 +118,10 @@ interface Writing {
   readonly allocator: WriteAllocator | undefined;
 }
 
-/** One attempt. `old` is the present state in the storage version, undefined for a new object. */
+/**
+ * One attempt. `old` is the present state in the storage version, undefined for a new object. Where versions have a
+ * `conversion`, it is in that of the request, as is everything else up to the end.
+ */
 interface Attempt<Old extends ApiObject | undefined> extends Writing {
   readonly old: Old;
   readonly part: Part;
@@ -148,9 +160,10 @@ const UPDATE: readonly Step<ApiObject>[] = [
 ];
 
 /** From the present state to the one that will be stored. */
-async function nextState(writing: Writing, current: CachedObject | undefined): Promise<ApiObject> {
+async function nextState(writing: Writing, present: CachedObject | undefined): Promise<ApiObject> {
   const { w, ctx } = writing;
-  weigh(ctx.state, current?.bytes.length ?? 0);
+  weigh(ctx.state, present?.bytes.length ?? 0);
+  const current = present === undefined || w.served.conversion === undefined ? present : await inOwnVersion(writing, present); // prettier-ignore
   if (ctx.state.heavy === true) await turns.alone();
   const old = current?.parse() as ApiObject | undefined; // we encoded it
   if (ctx.state.heavy === true) await turns.alone();
@@ -158,6 +171,12 @@ async function nextState(writing: Writing, current: CachedObject | undefined): P
   const part = partOf(w.request.subresource) ?? '';
   const attempt = { ...writing, part, managers, sentManagers: undefined };
   return old === undefined ? run(CREATE, { ...attempt, old }, object) : run(UPDATE, { ...attempt, old }, object);
+}
+
+/** Another server is asked: everything that a write goes through is in the version that it is made in. */
+function inOwnVersion({ w: { served }, ctx, leaveTurn }: Writing, present: CachedObject): Promise<CachedObject> {
+  if (served.conversion?.has(present) === false) leaveTurn();
+  return inVersion(served, present, ctx.state);
 }
 
 /** Each step on a large object has a turn of the event loop. */
@@ -255,7 +274,9 @@ function recordOwners({ managers, old }: AnyAttempt, object: ApiObject): ApiObje
 async function ownChanged(a: Attempt<ApiObject>, object: ApiObject): Promise<ApiObject> {
   const { d, ctx, w, part, old, sentManagers } = a;
   const sent = { managers: sentManagers, whole: w.whole === true, part };
-  a.managers ??= await worked(ctx.state, d.ownership.changed(w.served, object, old, sent, w.by));
+  a.managers ??= await withOtherVersions(w.served, ctx.state, (others) =>
+    worked(ctx.state, d.ownership.changed(w.served, object, old, { ...sent, others }, w.by)),
+  );
   return object;
 }
 

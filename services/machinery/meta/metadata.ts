@@ -62,7 +62,8 @@ function checkNamespace({ namespace = '' }: ObjectMeta, { namespaced }: Metadata
   }
 }
 
-function checkLabels(labels: Readonly<Record<string, string>>, errors: FieldError[]): void {
+/** @param errors Takes the problems. */
+export function checkLabels(labels: Readonly<Record<string, string>>, errors: FieldError[]): void {
   for (const [key, value] of Object.entries(labels)) {
     check('metadata.labels', key, qualifiedName(key), errors);
     check('metadata.labels', value, labelValue(value), errors);
@@ -73,7 +74,8 @@ function check(path: string, value: unknown, messages: ReturnType<TextRule>, err
   if (messages.length > 0) errors.push(...problems(path, value, messages));
 }
 
-function checkAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldError[]): void {
+/** @param errors Takes the problems. */
+export function checkAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldError[]): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
     check('metadata.annotations', key, qualifiedName(key.toLowerCase()), errors);

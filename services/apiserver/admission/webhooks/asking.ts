@@ -1,13 +1,11 @@
 import { badRequest } from '../../../machinery/meta/status.js';
-import { getOwn, isJsonObject } from '../../../machinery/meta/own.js';
-import { shortened } from '../../webhook-reviews/members.js';
-import { RemoteError } from '../../../client/remote/remote-service.js';
 import type { AdmissionMetrics, WebhookCall, WebhookStep } from '../../metrics/admission-metrics.js';
 import type { AdmissionRequest } from '../plugin.js';
 import { readAnswer, type Answer } from './answer.js';
-import type { Caller, Callers } from './callers.js';
+import type { Callers } from './callers.js';
 import { CallError, callFailed, UNREACHABLE, WebhookDenial } from './errors.js';
 import type { Invocation } from './matching.js';
+import { post } from './post.js';
 import { reviewVersion, type ReviewWriter } from './review.js';
 
 export interface AskingDeps {
@@ -24,7 +22,7 @@ export interface Question {
   /** Ends the question. */
   readonly signal: AbortSignal;
   /** Takes what the webhook allows. @throws {StatusError} When that cannot be taken. */
-  readonly take: (answer: Answer) => void;
+  readonly take: (answer: Answer) => void | Promise<void>;
   /** Tells the audit that the webhook has failed and is ignored. */
   readonly onFailedOpen: () => void;
 }
@@ -51,7 +49,7 @@ export async function askWebhook(d: AskingDeps, question: Question): Promise<voi
     signal.throwIfAborted(); // nothing is told to a client that has its answer
     tell(request, name, answer);
     if (!answer.allowed) throw new WebhookDenial(name, answer.denial);
-    question.take(answer);
+    await question.take(answer);
     ended({ code: 200, rejected: undefined, failedOpen: false });
   } catch (err) {
     if (signal.aborted) throw signal.reason;
@@ -89,39 +87,16 @@ async function call(
   }
   const caller = callers.of(webhook);
   request.leaveTurn();
+  const ready = reviews.ready(as, signal);
+  if (ready !== undefined) await ready;
   const review = reviews.write(version, as);
   try {
-    const body = await post(caller, review.body, signal);
+    const body = await post(caller, review.body, signal, 'failed to call webhook: ');
     return readAnswer(body, review, { name: webhook.name, mutates: step === 'admit' });
   } catch (err) {
     if (err instanceof CallError) caller.outages.failed(err);
     throw err;
   }
-}
-
-/** @throws {CallError} */
-async function post({ service, shown }: Caller, review: Buffer, signal: AbortSignal): Promise<unknown> {
-  try {
-    const { status, body } = await service.post(review, signal);
-    if (status < 400) return body;
-    throw new CallError(`failed to call webhook: ${messageOf(body) || statusWords(status)}`, status);
-  } catch (err) {
-    if (!(err instanceof RemoteError)) throw err;
-    const why = err.failure === 'timeout' ? `${shown}: context deadline exceeded` : err.message;
-    throw new CallError(`failed to call webhook: ${why}`, UNREACHABLE, { cause: err });
-  }
-}
-
-/** Of a Status; other texts are not passed on. */
-function messageOf(body: unknown): string {
-  const message = isJsonObject(body) && getOwn(body, 'kind') === 'Status' ? getOwn(body, 'message') : '';
-  return typeof message === 'string' ? shortened(message) : '';
-}
-
-function statusWords(status: number): string {
-  if (status === 404) return 'the server could not find the requested resource';
-  if (status >= 500) return `an error on the server (${status}) has prevented the request from succeeding`;
-  return `the server rejected our request (${status})`;
 }
 
 function tell(request: AdmissionRequest, webhook: string, { warnings, auditAnnotations }: Answer): void {

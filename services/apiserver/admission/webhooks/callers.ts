@@ -1,7 +1,8 @@
 import { guarded } from '../../../client/remote/guarded.js';
 import type { RemoteService } from '../../../client/remote/remote-service.js';
 import type { Log } from '../../../machinery/log/log.js';
-import type { AdmissionMetrics } from '../../metrics/admission-metrics.js';
+import type { WebhookClientConfig } from '../../../machinery/types/generated/admissionregistration.v1.js';
+import type { ObserveBreaker } from '../../metrics/breaker-metrics.js';
 import { Outages } from '../../webhook-reviews/outages.js';
 import type { CompiledWebhook } from './compiled.js';
 import { CallError, UNREACHABLE } from './errors.js';
@@ -9,7 +10,15 @@ import { WebhookService, type WebhookServiceDeps } from './webhook-service.js';
 
 export interface CallersDeps extends WebhookServiceDeps {
   readonly log: Pick<Log, 'warn'>;
-  readonly metrics: Pick<AdmissionMetrics, 'breaker'>;
+  readonly metrics: { readonly breaker: ObserveBreaker };
+}
+
+/** How a webhook is asked. */
+export interface CallerOptions {
+  /** Names it to operators, e.g. `admission webhook a.example.com`. */
+  readonly called: string;
+  readonly clientConfig: WebhookClientConfig;
+  readonly timeoutSeconds: number;
 }
 
 /** A webhook that can be asked, behind a breaker of its own. */
@@ -53,20 +62,22 @@ export class Callers {
   }
 
   #open({ name, clientConfig, timeoutSeconds }: CompiledWebhook): Caller {
-    try {
-      const service = new WebhookService(clientConfig, timeoutSeconds, this.#d);
-      const totalMs = timeoutSeconds * 1000;
-      const { shown } = service;
-      const called = `admission webhook ${name}`;
-      const outages = new Outages(called, this.#d.log);
-      const breakerObserver = this.#d.metrics.breaker(called);
-      const how = { name: shown, totalMs, attempts: 1, breakerObserver };
-      return { service: guarded(service, how), shown, outages };
-    } catch (err) {
-      const why = err instanceof Error ? err.message : '';
-      throw new CallError(`could not get REST client: unable to load root certificates: ${why}`, UNREACHABLE, {
-        cause: err,
-      });
-    }
+    return openCaller({ called: `admission webhook ${name}`, clientConfig, timeoutSeconds }, this.#d);
+  }
+}
+
+/** @throws {CallError} For one that cannot be asked. */
+export function openCaller({ called, clientConfig, timeoutSeconds }: CallerOptions, d: CallersDeps): Caller {
+  try {
+    const service = new WebhookService(clientConfig, timeoutSeconds, d);
+    const totalMs = timeoutSeconds * 1000;
+    const { shown } = service;
+    const outages = new Outages(called, d.log);
+    const how = { name: shown, totalMs, attempts: 1, breakerObserver: d.metrics.breaker(called) };
+    return { service: guarded(service, how), shown, outages };
+  } catch (err) {
+    const why = err instanceof Error ? err.message : '';
+    const message = `could not get REST client: unable to load root certificates: ${why}`;
+    throw new CallError(message, UNREACHABLE, { cause: err });
   }
 }

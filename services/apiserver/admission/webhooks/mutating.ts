@@ -89,9 +89,10 @@ class MutatingWebhooks implements AdmissionPlugin {
     const { configuration, name: webhook, position } = invocation.webhook;
     const place = `round_${round}_index_${position}`;
     let mutated = false;
-    const take = ({ patch }: Answer): void => {
+    const reviews = new ReviewWriter(this.#d, request);
+    const take = async ({ patch }: Answer): Promise<void> => {
       if (patch === undefined) return;
-      const { operations, changed } = patchObject(this.#d, request, invocation.as, patch);
+      const { operations, changed } = await patchObject({ ...this.#d, reviews }, request, invocation.as, patch);
       mutated = changed;
       if (operations.length === 0) return;
       const told = JSON.stringify({ configuration, webhook, patch: operations, patchType: 'JSONPatch' });
@@ -103,7 +104,7 @@ class MutatingWebhooks implements AdmissionPlugin {
         {
           request,
           invocation,
-          reviews: new ReviewWriter(this.#d, request),
+          reviews,
           step: 'admit',
           signal: request.signal,
           take,

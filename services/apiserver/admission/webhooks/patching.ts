@@ -10,10 +10,12 @@ import { done } from '../../../machinery/work/work.js';
 import { stateSent } from '../../registry/prepare.js';
 import type { AdmissionRequest } from '../plugin.js';
 import { internal } from './errors.js';
-import { shownAs, type ReviewDeps } from './review.js';
+import { converting, type ReviewDeps, type ReviewWriter } from './review.js';
 
 export interface PatchingDeps extends ReviewDeps {
   readonly catalog: Pick<Catalog, 'types'>;
+  /** Has shown the object to the webhook. */
+  readonly reviews: Pick<ReviewWriter, 'shown'>;
 }
 
 export interface Patched {
@@ -31,25 +33,25 @@ const IDENTITY = ['name', 'generateName', 'namespace', 'uid'] as const;
  *
  * @throws {StatusError} InternalError, for a patch that does not apply, or makes of the object what it cannot be.
  */
-export function patchObject(
+export async function patchObject(
   d: PatchingDeps,
   request: AdmissionRequest,
   as: ResourceDeclaration,
   patch: Buffer,
-): Patched {
+): Promise<Patched> {
   try {
     const operations = parseJson(patch);
     if (!Array.isArray(operations)) throw new Error('the patch is no list of operations');
     const { object } = request;
     if (operations.length === 0) return { operations, changed: false };
     if (object === undefined) throw new Error('there is no object to patch');
-    const shown = shownAs(d, request, as, object);
+    const shown = d.reviews.shown(as, object);
     const before = JSON.parse(JSON.stringify(shown)) as Json; // numbers and absent members as the webhook saw them
     const after = done(applyJsonPatch(before, operations));
     if (jsonEqual(before, after)) return { operations, changed: false };
     const next = decoded(d, request, as, after);
     checkIdentity(shown, next);
-    replace(object, next);
+    replace(object, converting(d, request, as) === undefined ? next : await backFrom(d, request, next));
     return { operations, changed: true };
   } catch (err) {
     throw internal(reasonOf(err), err);
@@ -72,6 +74,15 @@ function decoded(d: PatchingDeps, request: AdmissionRequest, as: ResourceDeclara
   const { kind: ownKind, apiVersion } = request.object ?? { kind: kind.kind, apiVersion: '' };
   return { kind: ownKind, apiVersion, metadata, ...members };
 }
+
+/** Another server brings it back into the version of the request. @throws {StatusError} InternalError */
+const backFrom = (
+  { resources }: PatchingDeps,
+  { resource, signal }: AdmissionRequest,
+  next: ApiObject,
+): ApiObject | Promise<ApiObject> =>
+  // prettier-ignore
+  resources.served(resource)?.conversion?.state(next, signal) ?? next;
 
 function checkIdentity({ metadata: before }: ApiObject, { metadata: after }: ApiObject): void {
   const changed = IDENTITY.find((member) => (before[member] ?? '') !== (after[member] ?? ''));

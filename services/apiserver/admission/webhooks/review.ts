@@ -28,7 +28,7 @@ export interface ReviewDeps {
 }
 
 /** The object of a request in a version that a webhook knows. */
-export function shownAs(
+function shownAs(
   { resources }: Pick<ReviewDeps, 'resources'>,
   { kind, resource }: Pick<AdmissionRequest, 'kind' | 'resource'>,
   as: ResourceDeclaration,
@@ -38,16 +38,53 @@ export function shownAs(
   return resources.served(as)?.fromStorage(object) ?? object;
 }
 
+/**
+ * Brings states of a request into a version that a webhook knows, where another server has to be asked for that; undefined
+ * where there is nothing to wait for.
+ *
+ * @throws {StatusError} InternalError @throws `signal.reason`
+ */
+export function converting(
+  { resources }: Pick<ReviewDeps, 'resources'>,
+  { kind, resource }: Pick<AdmissionRequest, 'kind' | 'resource'>,
+  as: ResourceDeclaration,
+): ((state: ApiObject, signal: AbortSignal) => Promise<ApiObject>) | undefined {
+  if (as === resource || kind.kind !== resource.kind) return undefined;
+  const conversion = resources.served(as)?.conversion;
+  return conversion && ((state, signal) => conversion.state(state, signal));
+}
+
 /** Writes reviews of one state of a request: what several webhooks are sent is written once. */
 export class ReviewWriter {
   readonly #d: ReviewDeps;
   readonly #request: AdmissionRequest;
   readonly #states = new Map<ResourceDeclaration, string>();
+  /** States in versions that another server has brought them into. */
+  readonly #converted = new Map<ResourceDeclaration, ReadonlyMap<ApiObject, ApiObject>>();
   #rest: string | undefined;
 
   constructor(d: ReviewDeps, request: AdmissionRequest) {
     this.#d = d;
     this.#request = request;
+  }
+
+  /** To be awaited before `write`, where it is a promise. @throws {StatusError} InternalError @throws `signal.reason` */
+  ready(as: ResourceDeclaration, signal: AbortSignal): Promise<void> | undefined {
+    if (this.#converted.has(as)) return undefined;
+    const convert = converting(this.#d, this.#request, as);
+    return convert && this.#convert(as, (state) => convert(state, signal));
+  }
+
+  async #convert(as: ResourceDeclaration, convert: (state: ApiObject) => Promise<ApiObject>): Promise<void> {
+    const { object, oldObject } = this.#request;
+    const states = [object, oldObject].filter((state) => state !== undefined);
+    const converted = await Promise.all(states.map(async (state) => [state, await convert(state)] as const));
+    this.#converted.set(as, new Map(converted));
+  }
+
+  /** A state of the request as a webhook is shown it. */
+  shown(as: ResourceDeclaration, state: ApiObject): ApiObject {
+    return this.#converted.get(as)?.get(state) ?? shownAs(this.#d, this.#request, as, state);
   }
 
   /** @param version Of the review. */
@@ -92,7 +129,7 @@ export class ReviewWriter {
 
   #shown(as: ResourceDeclaration, object: ApiObject | undefined): string {
     if (object === undefined) return 'null';
-    const shown = shownAs(this.#d, this.#request, as, object);
+    const shown = this.shown(as, object);
     if (this.#request.operation !== 'CONNECT') return JSON.stringify(shown);
     const { metadata, ...options } = shown; // options of connections have none
     return JSON.stringify(options);
