@@ -1,4 +1,5 @@
 import { pathOf, type Comprehension, type Expr, type Literal } from './ast.js';
+import { unreadable } from './check-literals.js';
 import type { Functions, Overload } from './functions.js';
 import { placeOf } from './lexer.js';
 import {
@@ -195,6 +196,8 @@ class Checker {
         `found no matching overload for '${this.qualified.get(expr) ?? expr.name}' applied to '${applied}'`,
       );
     }
+    const wrong = unreadable(expr.name, args);
+    if (wrong !== undefined) throw this.#wrong(wrong.at, wrong.why);
     this.overloads.set(
       expr,
       candidates.map(({ overload }) => overload),
@@ -284,7 +287,6 @@ class Checker {
     if (loop === 'bind') return [range];
     if (range.kind === 'list') return variables.length === 2 ? [INT, range.item] : [range.item];
     if (range.kind === 'map') return variables.length === 2 ? [range.key, range.value] : [range.key];
-    if (range.kind === 'object') return variables.length === 2 ? [STRING, DYN] : [STRING];
     if (isDyn(range)) return [DYN, DYN];
     throw this.#wrong(
       at,

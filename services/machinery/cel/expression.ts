@@ -1,10 +1,11 @@
-import { check, type Environment } from './check.js';
+import { check, type Checked, type Environment } from './check.js';
 import { compile } from './compile.js';
 import { Functions } from './functions.js';
 import { ACCESS } from './libraries/authorizer.js';
 import { ADDRESSES } from './libraries/addresses.js';
 import { EXPRESSIONS } from './libraries/expressions.js';
 import { LISTS } from './libraries/lists.js';
+import { NAMED_FORMATS } from './libraries/named-formats.js';
 import { NUMBERS } from './libraries/numbers.js';
 import { OPERATORS } from './libraries/operators.js';
 import { QUANTITIES } from './libraries/quantities.js';
@@ -15,7 +16,18 @@ import { parse } from './parse.js';
 import { TYPE, type CelType } from './types.js';
 import { TypeValue, type Value } from './values.js';
 
-export const LIBRARIES = [OPERATORS, STANDARD, TEXTS, EXPRESSIONS, LISTS, NUMBERS, ADDRESSES, QUANTITIES, ACCESS];
+export const LIBRARIES = [
+  OPERATORS,
+  STANDARD,
+  TEXTS,
+  EXPRESSIONS,
+  LISTS,
+  NUMBERS,
+  ADDRESSES,
+  NAMED_FORMATS,
+  QUANTITIES,
+  ACCESS,
+];
 
 let all: Functions | undefined;
 /** The functions that expressions know, made when the first expression comes. */
@@ -55,22 +67,36 @@ export interface Expression {
   evaluate(values: Readonly<Record<string, Value>>, budget: number): { readonly value: Value; readonly left: number };
 }
 
+type Further = Partial<Pick<Environment, 'functions' | 'types'>>;
+
+/** An expression that was read, and what checking it has found out. */
+export interface CheckedExpression {
+  readonly ast: Expr;
+  readonly checked: Checked;
+  /** All variables that there are, with those that types are known by. */
+  readonly names: readonly string[];
+}
+
 /**
- * Compiles an expression.
+ * Reads an expression and checks its types.
  *
  * @param variables By name, with their types. @param o Functions other than those that all know, and named types.
  * @throws {CelSyntaxError} @throws {CelTypeError}
  */
-export function expression(
+export function checkedExpression(
   source: string,
   variables: ReadonlyMap<string, CelType>,
-  o: Partial<Pick<Environment, 'functions' | 'types'>> = {},
-): Expression {
+  o: Further = {},
+): CheckedExpression {
   const ast = parse(source);
   const known = new Map([...[...TYPE_NAMES.keys()].map((name) => [name, TYPE] as const), ...variables]);
-  const environment: Environment = { functions: functions(), ...o, variables: known };
-  const checked = check(source, ast, environment);
-  const names = [...known.keys()];
+  const checked = check(source, ast, { functions: functions(), ...o, variables: known });
+  return { ast, checked, names: [...known.keys()] };
+}
+
+/** Compiles an expression. The parameters, and what is thrown, are those of `checkedExpression`. */
+export function expression(source: string, variables: ReadonlyMap<string, CelType>, o: Further = {}): Expression {
+  const { ast, checked, names } = checkedExpression(source, variables, o);
   const program = compile(ast, checked, names);
   return {
     source,

@@ -255,6 +255,7 @@ class Parser {
   #method(target: Expr, name: string, at: number): Expr {
     const args = this.#args(')');
     if (target.kind === 'ident' && target.name === 'cel' && name === 'bind') return this.#bind(args, at);
+    if (name === 'sortBy' && args.length === 2) return this.#sortBy(target, args as [Expr, Expr], at); // two of two
     const loop = LOOPS.get(name);
     const made = loop === undefined ? undefined : this.#loop(loop, target, args, at);
     if (made !== undefined) return made;
@@ -289,6 +290,17 @@ class Parser {
       filter: undefined,
       body,
     });
+  }
+
+  /** The list is bound to a name that no expression can have, and sorted by what the expression says of each item. */
+  #sortBy(target: Expr, [variable, body]: readonly [Expr, Expr], at: number): Expr {
+    const name = '@sorted';
+    const list = (): Expr => this.#node({ kind: 'ident', at, name });
+    const variables = [this.#variable(variable)] as const;
+    const keys = this.#node({ kind: 'loop', at, loop: 'map', range: list(), variables, filter: undefined, body });
+    const sorted = this.#call('@sortByAssociatedKeys', at, [keys], list());
+    const bound = { kind: 'loop', at, loop: 'bind', range: target, variables: [name], filter: undefined } as const;
+    return this.#node({ ...bound, body: sorted });
   }
 
   #variable(expr: Expr): string {

@@ -23,15 +23,20 @@ interface CompiledRule {
 export type Compiled =
   { readonly rule: CompiledRule } | { readonly member: 'rule' | 'messageExpression'; readonly why: string };
 
+/** The variables that a rule may use; undefined where expressions cannot look into values of the schema. */
+export function ruleVariables(rule: Rule, schema: Structural, isRoot: boolean): Map<string, CelType> | undefined {
+  const self = typeOfSchema(schema, isRoot);
+  if (self === undefined) return undefined;
+  return new Map([
+    ['self', self],
+    ['oldSelf', rule.optionalOldSelf === true ? optionalOf(self) : self],
+  ]);
+}
+
 /** Compiles a rule for values of a schema. */
 export function compileRule(rule: Rule, schema: Structural, isRoot: boolean): Compiled {
-  const self = typeOfSchema(schema, isRoot);
-  if (self === undefined) return { member: 'rule', why: 'compilation failed: the type of the value is not known' };
-  const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self;
-  const variables = new Map<string, CelType>([
-    ['self', self],
-    ['oldSelf', oldSelf],
-  ]);
+  const variables = ruleVariables(rule, schema, isRoot);
+  if (variables === undefined) return { member: 'rule', why: 'compilation failed: the type of the value is not known' };
   let member: 'rule' | 'messageExpression' = 'rule';
   try {
     const condition = expression(rule.rule.trim(), variables);

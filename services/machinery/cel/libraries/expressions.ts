@@ -9,8 +9,8 @@ const require = createRequire(import.meta.url);
 const MOST_KEPT = 1_000;
 const compiled = new Map<string, Re2.RE2JS>();
 
-/** @throws {CelError} */
-function expression(source: string): Re2.RE2JS {
+/** Kept compiled. @throws {CelError} */
+export function regularExpression(source: string): Re2.RE2JS {
   let found = compiled.get(source);
   if (found !== undefined) return found;
   try {
@@ -29,7 +29,7 @@ const text = (value: Value | undefined): string => value as string;
 function matcher(args: readonly Value[], meter: { spend(cost: number): void }): Re2.Matcher {
   const [subject, source] = [text(args[0]), text(args[1])];
   meter.spend((subject.length / 10 + 1) * (source.length / 4 + 1));
-  return expression(source).matcher(subject);
+  return regularExpression(source).matcher(subject);
 }
 
 export const matches: Run = (args, meter) => matcher(args, meter).find();

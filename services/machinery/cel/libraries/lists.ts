@@ -1,5 +1,5 @@
 import type { Library, Meter, Run } from '../functions.js';
-import { CelError, compare, equal, isList, Optional, typeNameOf, Uint, type Value } from '../values.js';
+import { CelError, compare, Duration, equal, isList, Optional, typeNameOf, Uint, type Value } from '../values.js';
 
 const list = (value: Value | undefined): readonly Value[] => value as readonly Value[];
 
@@ -31,23 +31,26 @@ function fail(why: string): never {
 
 const isSorted = walked((items) => items.every((item, i) => i === 0 || order(items[i - 1] ?? null, item) <= 0));
 
-const sums = {
-  int: walked((items) => sumOf(items as readonly bigint[])),
-  uint: walked(
-    (items) =>
-      new Uint(
-        BigInt.asUintN(
-          64,
-          items.reduce((sum: bigint, it) => sum + (it as Uint).value, 0n),
-        ),
-      ),
-  ),
-  double: walked((items) => (items as readonly number[]).reduce((sum, it) => sum + it, 0)),
-};
+/** Of numbers of one kind, or of durations. @param zero What the sum of nothing is. */
+const summed = (zero: Value): Run =>
+  walked((items) => (items.length === 0 ? zero : items.slice(1).reduce<Value>(sumOfTwo, items[0] ?? zero)));
 
-function sumOf(items: readonly bigint[]): bigint {
-  const sum = items.reduce((total, it) => total + it, 0n);
-  return BigInt.asIntN(64, sum) === sum ? sum : fail('integer overflow');
+function sumOfTwo(a: Value, b: Value): Value {
+  if (typeof a === 'number' && typeof b === 'number') return a + b;
+  if (typeof a === 'bigint' && typeof b === 'bigint') return integer(a + b);
+  if (a instanceof Uint && b instanceof Uint) return new Uint(BigInt.asUintN(64, a.value + b.value));
+  if (a instanceof Duration && b instanceof Duration) return new Duration(integer(a.nanos + b.nanos));
+  return fail(`no such overload: ${typeNameOf(a)} and ${typeNameOf(b)} cannot be added`);
+}
+
+const integer = (value: bigint): bigint => (BigInt.asIntN(64, value) === value ? value : fail('integer overflow'));
+
+/** The items in the order of their keys. */
+function sortedBy(items: Value | undefined, keys: Value | undefined, meter: Meter): Value {
+  const [all, by] = [list(items), list(keys)];
+  meter.spend(all.length * Math.ceil(Math.log2(all.length + 1)) + 1);
+  const places = all.map((_, i) => i).sort((a, b) => order(by[a] ?? null, by[b] ?? null));
+  return places.map((i) => all[i] ?? null);
 }
 
 const place = (items: readonly Value[], at: Value | undefined): number => {
@@ -73,7 +76,7 @@ function flat(items: readonly Value[], depth: number, meter: Meter): Value[] {
 /** Most numbers that are made at once. */
 const LONGEST_RANGE = 100_000;
 
-const ORDERED = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'timestamp', 'duration', 'dyn'];
+const ORDERED = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'timestamp', 'duration'];
 
 /** Functions of lists. */
 export const LISTS: Library = {
@@ -84,9 +87,10 @@ export const LISTS: Library = {
       [`list<${type}>.max(): ${type}`, extreme(1, 'max')],
     ]),
   ),
-  'list<int>.sum(): int': sums.int,
-  'list<uint>.sum(): uint': sums.uint,
-  'list<double>.sum(): double': sums.double,
+  'list<int>.sum(): int': summed(0n),
+  'list<uint>.sum(): uint': summed(new Uint(0n)),
+  'list<double>.sum(): double': summed(0),
+  'list<duration>.sum(): duration': summed(new Duration(0n)),
   'list<T>.indexOf(T): int': walked((items, [, value = null], meter) =>
     BigInt(items.findIndex((item) => equal(item, value, meter))),
   ),
@@ -99,14 +103,16 @@ export const LISTS: Library = {
       ? fail(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`)
       : items.slice(start, end);
   }),
-  'list<T>.flatten(): list<dyn>': (args, meter) => flat(list(args[0]), 1, meter),
+  'list<list<T>>.flatten(): list<T>': (args, meter) => flat(list(args[0]), 1, meter),
   'list<T>.flatten(int): list<dyn>': (args, meter) => flat(list(args[0]), Number(args[1]), meter),
   'list<T>.distinct(): list<T>': unique,
   'list<T>.reverse(): list<T>': walked((items) => [...items].reverse()),
-  'list<T>.sort(): list<T>': walked((items, _, meter) => {
-    meter.spend(items.length * Math.ceil(Math.log2(items.length + 1)));
-    return [...items].sort(order);
-  }),
+  ...Object.fromEntries(
+    ORDERED.flatMap((type): [string, Run][] => [
+      [`list<${type}>.sort(): list<${type}>`, (args, meter) => sortedBy(args[0], args[0], meter)],
+      [`list<T>.@sortByAssociatedKeys(list<${type}>): list<T>`, (args, meter) => sortedBy(args[0], args[1], meter)],
+    ]),
+  ),
   'list<T>.first(): optional<T>': walked((items) => new Optional(items[0])),
   'list<T>.last(): optional<T>': walked((items) => new Optional(items.at(-1))),
   '"lists".range(int): list<int>': ([count], meter) => {

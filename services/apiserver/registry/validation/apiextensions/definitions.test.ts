@@ -401,6 +401,73 @@ describe('validation of definitions of custom resources', () => {
     ]);
   });
 
+  describe('what rules cost', () => {
+    const S = 'spec.versions.0.schema.openAPIV3Schema';
+    const root = 'spec.versions[0].schema.openAPIV3Schema';
+    const at = (name: string, member = 'rule'): string =>
+      `${root}.properties[${name}].x-kubernetes-validations[0].${member}`;
+    const HINT =
+      '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
+    const dear = (what: string, factor: string): string =>
+      `Forbidden: ${what} exceeds budget by factor of ${factor}x ${HINT}`;
+    const SHARE =
+      'Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
+    const ALL = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
+    /** A list of so many numbers, with a rule that costs 3 for each. */
+    const numbers = (maxItems?: number, more: object = {}): object => ({
+      type: 'array',
+      items: { type: 'number' },
+      maxItems,
+      'x-kubernetes-validations': [{ rule: 'self.all(x, true)', ...more }],
+    });
+    const withSchema = (properties: object): Readonly<Record<string, unknown>> =>
+      changed(definition, { [S]: { type: 'object', properties } });
+    const told = (properties: object): (readonly [string, string])[] =>
+      kind.onCreate(withSchema(properties)).map(({ field, message }) => [field, message] as const);
+    const quadratic = { rule: 'self.all(x, self.all(y, x == y))' };
+
+    it('is bounded for each', () => {
+      assert.deepEqual(told({ a: numbers() }), []);
+      assert.deepEqual(told({ a: numbers(3_333_332) }), []);
+      assert.deepEqual(told({ a: numbers(4_000_000) }), [[at('a'), dear('estimated rule cost', '1.200000')]]);
+      assert.deepEqual(told({ a: numbers(8_333_333) }), [[at('a'), dear('estimated rule cost', '2.5')]]);
+      const message = 'self.filter(x, x > 3.0).size() > 1 ? "a" : "b"';
+      assert.deepEqual(told({ a: numbers(1_000_000, { messageExpression: message }) }), [
+        [at('a', 'messageExpression'), dear('estimated messageExpression cost', '1.5')],
+      ]);
+    });
+
+    it('is bounded for all together, of which the dearest are told', () => {
+      const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'];
+      const sizes = names.map((name, i) => [name, 3_100_000 + i] as const);
+      const properties = Object.fromEntries(sizes.map(([name, most]) => [name, numbers(most)]));
+      assert.deepEqual(told(properties), [
+        ...['k', 'j', 'i', 'h'].map((name) => [at(name), SHARE] as const),
+        [root, dear(ALL, '1.023002')],
+      ]);
+    });
+
+    it('is multiplied by how many values there may be', () => {
+      const lists = (maxItems?: number): object => ({ a: { type: 'array', maxItems, items: numbers(1_000) } });
+      assert.deepEqual(told(lists(3_000)), []);
+      const place = `${root}.properties[a].items.x-kubernetes-validations[0].rule`;
+      assert.deepEqual(told(lists(4_000)), [[place, dear('estimated rule cost', '1.200800')]]);
+      assert.deepEqual(told(lists()), [
+        [place, dear('estimated rule cost', 'more than 100')],
+        [place, SHARE],
+        [root, dear(ALL, '31.5')],
+      ]);
+    });
+
+    it('is not asked of schemas that are stored as they are', () => {
+      const stored = withSchema({ a: numbers(undefined, quadratic) });
+      assert.equal(kind.onCreate(stored).length, 3);
+      assert.deepEqual(kind.onUpdate(changed(stored, { 'spec.names.shortNames': ['c'] }), stored), []);
+      const next = changed(stored, { [`${S}.properties.b`]: { type: 'string' } });
+      assert.equal(kind.onUpdate(next, stored).length, 3);
+    });
+  });
+
   describe('what versions say beside their schemas', () => {
     const V = 'spec.versions[0]';
     const schema = {

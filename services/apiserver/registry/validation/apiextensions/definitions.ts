@@ -1,5 +1,6 @@
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type { ApiObject } from '../../../../machinery/meta/object.js';
+import { jsonEqual } from '../../../../machinery/meta/own.js';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
@@ -12,6 +13,7 @@ import { approvalOf } from './approval.js';
 import { checkDefaults } from './defaults.js';
 import { NestedSchemas } from './nested-schemas.js';
 import { RuleChecks } from './rule-checks.js';
+import { RuleCosts } from './rule-costs.js';
 import { SchemaRules } from './schema-rules.js';
 import { StructuralSchemas, type Schema } from './schemas.js';
 import { checkConversion, checkVersion } from './version-rules.js';
@@ -97,6 +99,15 @@ const checkVersionParts: SchemaRule = (definition, problems) => {
   each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) => checkVersion(at, version));
 };
 
+/** Without the schemas that are stored as they are: what their rules cost was looked at when they were written. */
+function changedSchemas(definition: Definition, old: Definition): Definition {
+  const before = new Map(specOf(old).versions?.map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
+  const versions = (specOf(definition).versions ?? []).map((version) =>
+    jsonEqual(before.get(version.name), version.schema?.openAPIV3Schema) ? { ...version, schema: {} } : version,
+  );
+  return { ...definition, spec: { ...specOf(definition), versions } };
+}
+
 /** What can be asked of schemas that are right. */
 const whereRight =
   (structure: readonly SchemaRule[], check: (at: At, schema: Schema) => void): SchemaRule =>
@@ -166,6 +177,11 @@ export function customResourceDefinitions(vocabulary: Vocabulary): KindValidatio
     eachSchema((at, schema) => nested.walk(at, schema)),
     eachSchema((at, schema) => schemas.check(at, schema)),
   ];
+  const ruleCosts = new RuleCosts(vocabulary);
+  const checkCosts = (definition: Definition, asked: Definition, problems: Problems): void => {
+    if (!structure.every((rule) => holds(rule, definition))) return;
+    eachSchema((at, schema) => ruleCosts.check(at, schema))(asked, problems);
+  };
   const rules = [
     ...structure,
     whereRight(structure, (at, schema) => checkDefaults(at, schema, vocabulary.openApiExtension)),
@@ -178,11 +194,13 @@ export function customResourceDefinitions(vocabulary: Vocabulary): KindValidatio
     object: checkDefinition,
     create: (definition, problems) => {
       for (const rule of rules) rule(definition, problems);
+      checkCosts(definition, definition, problems);
       checkApproval(definition, undefined, problems, vocabulary);
     },
     update: (next, old, problems) => {
       checkUpdate(next, old, problems);
       for (const rule of rules) if (holds(rule, old)) rule(next, problems);
+      checkCosts(next, changedSchemas(next, old), problems);
       checkApproval(next, old, problems, vocabulary);
     },
   };
