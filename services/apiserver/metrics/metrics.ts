@@ -1,8 +1,9 @@
 import { CountedAccess, type AccessMetrics } from './access-metrics.js';
 import { CountedAdmission, type AdmissionMetrics } from './admission-metrics.js';
 import type { MetricsArea, Registry } from './area.js';
+import { CountedAggregation, type AggregationMetrics } from './aggregation-metrics.js';
 import { CountedAudit, type AuditMetrics } from './audit-metrics.js';
-import { CountedBreakers } from './breaker-metrics.js';
+import { CountedBreakers, type ObserveBreaker } from './breaker-metrics.js';
 import { showsDeprecated, type ShowsDeprecated } from './deprecated.js';
 import { RequestedDeprecatedApis, type DeprecatedApiMetrics } from './deprecated-apis.js';
 import { CountedConversions, type ConversionMetrics } from './conversion-metrics.js';
@@ -26,6 +27,9 @@ export interface ApiServerMetrics {
   readonly webhooks: WebhookMetrics;
   readonly admission: AdmissionMetrics;
   readonly conversions: ConversionMetrics;
+  readonly aggregation: AggregationMetrics;
+  /** Makes known how breakers of peers stand. */
+  readonly breakers: { readonly observe: ObserveBreaker };
   readonly encryption: EncryptionMetrics;
   readonly state: StateMetrics;
   /** Begins to look at the process and its event loop. Not needed for the rest, which counts from the start. */
@@ -68,6 +72,7 @@ export function createMetrics({ showHiddenFor }: MetricsOptions = { showHiddenFo
     webhooks: new CountedWebhooks(breakers.observe),
     admission: new CountedAdmission(breakers.observe),
     conversions: new CountedConversions(breakers.observe),
+    aggregation: new CountedAggregation(),
     encryption: new CountedEncryption(breakers.observe),
     state: new ServerState(),
   };

@@ -4,6 +4,7 @@ import { PREVIOUS_RELEASE } from '../../machinery/types/release.js';
 import type { FlagTable, OptionsOf } from '../../machinery/flags/flags.js';
 import { STORE_FLAGS } from '../../storage/options.js';
 import { ADMISSION_FLAGS } from './admission.js';
+import { AGGREGATION_FLAGS } from './aggregation.js';
 import { AUDIT_FLAGS } from './audit.js';
 import { AUTHENTICATION_FLAGS } from './authentication.js';
 import { AUTHORIZATION_FLAGS } from './authorization.js';
@@ -102,6 +103,7 @@ export const API_SERVER_FLAGS = {
   ...ADMISSION_FLAGS,
   ...AUDIT_FLAGS,
   ...FLOW_CONTROL_FLAGS,
+  ...AGGREGATION_FLAGS,
   nodeAgentCaFile: {
     flag: 'nodeagent-certificate-authority',
     type: 'string',

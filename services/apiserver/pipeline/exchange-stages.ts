@@ -84,7 +84,8 @@ class BoundedState implements RequestState {
   }
 
   #leftMs(): number | undefined {
-    return isLongRunning(this.info) ? undefined : this.#startedMs + this.#timeoutMs - performance.now();
+    const mayGoOn = isLongRunning(this.info) || upgradeOf(this.#req) !== undefined;
+    return mayGoOn ? undefined : this.#startedMs + this.#timeoutMs - performance.now();
   }
 }
 

@@ -135,7 +135,8 @@ function resourceRequest(
   const watchPath = below[0] === WATCH && below.length > 1;
   const at = watchPath ? below.slice(1) : below;
   const { namespace, resource, name, subresource } = locate(at);
-  if (resource === '' || at.length > (namespace === '' ? 3 : 5)) {
+  const isTooLong = at.length > (namespace === '' ? 3 : 5);
+  if (resource === '' || (isTooLong && serves(api, group, version))) {
     return { kind: 'path', verb: method.toLowerCase(), path };
   }
   const found = api.find(group, version, resource);
@@ -154,6 +155,10 @@ function resourceRequest(
     subresourceDeclaration: findSubresource(declaration?.subresources, subresource),
   };
 }
+
+/** Of what is not served here nobody knows how long its paths are. */
+const serves = ({ groups }: ServedApi, group: string, version: string): boolean =>
+  groups.find(({ name }) => name === group)?.versions.some((it) => it.version === version) === true;
 
 /**
  * Whether a path names something that there is: objects without a namespace are in none, one with a namespace is found

@@ -2,6 +2,7 @@ import Koa from 'koa';
 import { openAdmission } from '../admission/admission-plugins.js';
 import { AdmissionObjects } from '../admission/objects.js';
 import type { Audit } from '../audit/audit.js';
+import type { Aggregation } from '../aggregation/open-aggregation.js';
 import { openAuthentication } from '../authentication/authenticators.js';
 import { openAuthorizers } from '../authorization/authorizers.js';
 import { whileStarting, type Settled } from '../authorization/constant-authorizers.js';
@@ -29,6 +30,7 @@ export interface ApplicationDeps {
   /** `major.minor.patch` of the product. */
   readonly version: string;
   readonly core: Core;
+  readonly aggregation: Aggregation;
   readonly health: HealthChecks;
   readonly metrics: ApiServerMetrics;
   /** undefined: requests are not audited. */
@@ -44,7 +46,7 @@ export interface ApplicationDeps {
  */
 export async function application(
   o: ApiServerOptions,
-  { core, health, metrics, ...d }: ApplicationDeps,
+  { core, aggregation, health, metrics, ...d }: ApplicationDeps,
 ): Promise<Koa<RequestState>> {
   const app = new Koa<RequestState>();
   app.silent = true; // failures are logged by the outermost stage
@@ -76,6 +78,7 @@ export async function application(
     requestTimeoutMs: o.requestTimeoutMs,
     live: core.live,
     fresh: (asker) => core.reader.whenFresh(asker),
+    elsewhere: aggregation.forwarder.elsewhere,
     vocabulary: core.vocabulary,
     metrics: metrics.requests,
     deprecatedApis: metrics.deprecatedApis,

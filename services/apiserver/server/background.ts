@@ -2,6 +2,7 @@ import { repeat } from '../../machinery/loop/repeat.js';
 import { runCompactor } from '../../storage/compactor/compactor.js';
 import type { KeyValueStore } from '../../storage/store.js';
 import { lookAfterLocalServices } from '../aggregation/look-after.js';
+import type { Aggregation } from '../aggregation/open-aggregation.js';
 import { publishTrust } from '../authentication/published-trust.js';
 import { lookAfterRoles } from '../authorization/rbac/look-after.js';
 import type { Core } from './core.js';
@@ -19,6 +20,7 @@ export interface BackgroundDeps {
   readonly core: Core;
   readonly store: KeyValueStore;
   readonly endpoints: PlatformEndpoints;
+  readonly aggregation: Pick<Aggregation, 'run'>;
   /** The server cannot go on; the process has to end. */
   readonly onFatal: (err: Error) => void;
 }
@@ -41,7 +43,7 @@ export async function runInBackground(o: ApiServerOptions, d: BackgroundDeps, si
 /** The periodic work of every server, once the first objects are there. Requests do not wait for it. */
 async function lookAfter(
   o: ApiServerOptions,
-  { core, store, endpoints, log }: BackgroundDeps,
+  { core, store, endpoints, aggregation, log }: BackgroundDeps,
   signal: AbortSignal,
 ): Promise<void> {
   await bootstrap(core, log, signal);
@@ -56,6 +58,7 @@ async function lookAfter(
     runAllocationRepair(allocations, core.resources.allStored(), signal),
     lookAfterAccess(core, log, signal),
     lookAfterFlowControl(core, log, signal),
+    aggregation.run(signal),
     lookAfterDefinitions(core, log, signal),
     publishTrust(o, core, log, signal),
     core.gates.enabled('APIServerIdentity') ? keepIdentity({ ...core, log }, signal) : undefined,

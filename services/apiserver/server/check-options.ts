@@ -20,6 +20,7 @@ export function checkOptions(o: ApiServerOptions): readonly string[] {
   parseAddressRanges(API_SERVER_FLAGS.serviceClusterIpRange.flag, o.serviceClusterIpRange);
   parsePortRange(API_SERVER_FLAGS.serviceNodePortRange.flag, o.serviceNodePortRange);
   checkNodeAgents(o);
+  checkProxyClient(o);
   checkEncryption(o);
   checkAccess(o);
   checkAudit(o);
@@ -39,8 +40,15 @@ function checkEncryption(o: ApiServerOptions): void {
 }
 
 function checkNodeAgents(o: ApiServerOptions): void {
-  if ((o.nodeAgentCertFile === '') === (o.nodeAgentKeyFile === '')) return;
-  throw new FlagError(`--${nodeAgentCertFile.flag} and --${nodeAgentKeyFile.flag} go together`);
+  if ((o.nodeAgentCertFile === '') !== (o.nodeAgentKeyFile === '')) {
+    throw new FlagError(`--${nodeAgentCertFile.flag} and --${nodeAgentKeyFile.flag} go together`);
+  }
+}
+
+function checkProxyClient(o: ApiServerOptions): void {
+  const { proxyClientCertFile: cert, proxyClientKeyFile: key } = API_SERVER_FLAGS;
+  if ((o.proxyClientCertFile === '') === (o.proxyClientKeyFile === '')) return;
+  throw new FlagError(`--${cert.flag} and --${key.flag} go together`);
 }
 
 const HOUR_MS = 3_600_000;

@@ -5,6 +5,7 @@ import { isWanted, openPlugins } from '../../machinery/plugins/plugins.js';
 import { vocabulary, type VocabularyName } from '../../machinery/vocabulary/vocabulary.js';
 import { transformingStore } from '../../storage/encryption/transforming-store.js';
 import type { KeyValueStore } from '../../storage/store.js';
+import { openAggregation } from '../aggregation/open-aggregation.js';
 import { application } from './application.js';
 import type { Audit, AuditDeps } from '../audit/audit.js';
 import { AUDIT_BACKENDS } from '../audit/backends/audit-backends.js';
@@ -71,7 +72,17 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
       feedLoads: () => core.feed.loads,
       certificates: certificatesOf(o),
     });
-    const app = await application(o, { ...d, signal, core, health, metrics, audit, tracing: tracing?.stages });
+    const aggregation = openAggregation(o, { ...core, metrics, log: d.log });
+    const app = await application(o, {
+      ...d,
+      signal,
+      core,
+      aggregation,
+      health,
+      metrics,
+      audit,
+      tracing: tracing?.stages,
+    });
     const handle = app.callback();
     const listener = await listen(
       {
@@ -84,14 +95,15 @@ export async function startApiServer(o: ApiServerOptions, d: ApiServerDeps): Pro
         goawayChance: o.goawayChance,
         headerTimeoutMs: o.headerTimeoutMs,
         requestTimeoutMs: o.requestTimeoutMs,
-        mayUpgrade: (req) => mayUpgrade(req.url ?? '/') || mayBeWatchSocket(req),
+        mayUpgrade: (req) =>
+          mayUpgrade(req.url ?? '/') || mayBeWatchSocket(req) || aggregation.forwarder.mayUpgrade(req.url ?? '/'),
         log: d.log,
       },
       (req, res) => void handle(req, res), // never rejects: the outermost stage answers every failure
     );
     core.state.port = listener.port;
     const endpoints = platformEndpoints(o, { ...core, store, log: d.log }, listener.port);
-    const running = runInBackground(o, { ...d, core, store, endpoints }, signal);
+    const running = runInBackground(o, { ...d, core, store, endpoints, aggregation }, signal);
     return serverOf(o, core, health, listener, { store, stopping, running, metrics, endpoints, audit, tracing });
   } catch (err) {
     await audit?.close();
@@ -109,6 +121,7 @@ const CERTIFICATES = {
   'etcd client': 'etcdCertFile',
   'etcd authorities': 'etcdCaFile',
   'node agent client': 'nodeAgentCertFile',
+  'proxy client': 'proxyClientCertFile',
 } as const satisfies Record<string, keyof ApiServerOptions>;
 
 const certificatesOf = (o: ApiServerOptions): Map<string, CertificateSource> =>

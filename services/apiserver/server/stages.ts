@@ -1,4 +1,5 @@
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
+import { aggregation } from '../aggregation/stage.js';
 import { impersonation, authentication, type AuthenticationDeps } from '../authentication/stage.js';
 import { authorization, type AuthorizationDeps, type Authorize } from '../authorization/stage.js';
 import {
@@ -46,6 +47,8 @@ export interface StageDeps {
   readonly verbs: VerbTable;
   readonly operations: Operations;
   readonly fresh: VerbStageDeps['fresh'];
+  /** Answers what other servers behind this one serve. */
+  readonly elsewhere: VerbStageDeps['elsewhere'];
   /** Absent: nothing is told of the inside. */
   readonly debugging: Stage | undefined;
   /** Health, discovery, openapi, version, metrics. */
@@ -70,6 +73,7 @@ export const stages = (d: StageDeps): readonly Stage[] => [
   d.flowControl, // what comes from here on is work
   authorization(d.authorization),
   deprecation(d.vocabulary, d.deprecatedApis), // only for those who may: a refused request uses nothing
+  aggregation(d.elsewhere), // what is not served here, but by a server behind this one
   verb(d), // a body is read here and not before
   ...(d.debugging === undefined ? [] : [d.debugging]),
   d.paths,

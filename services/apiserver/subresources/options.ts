@@ -41,10 +41,15 @@ export function operationParts(
   return {
     nodeAgents,
     tokens: tokenIssuer(o, d.log),
-    limits: {
-      connectMs: o.proxyConnectTimeoutMs,
-      answerMs: o.proxyAnswerTimeoutMs,
-      idleMs: o.proxyIdleTimeoutMs,
-    },
+    limits: proxyLimits(o),
   };
 }
+
+/** How long whom requests are handed to may take. */
+export const proxyLimits = (
+  o: Pick<OperationOptions, 'proxyConnectTimeoutMs' | 'proxyAnswerTimeoutMs' | 'proxyIdleTimeoutMs'>,
+): ProxyLimits => ({
+  connectMs: o.proxyConnectTimeoutMs,
+  answerMs: o.proxyAnswerTimeoutMs,
+  idleMs: o.proxyIdleTimeoutMs,
+});

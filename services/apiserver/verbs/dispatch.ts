@@ -38,13 +38,15 @@ export interface VerbStageDeps {
   readonly live: { readonly current: { readonly api: ServedApi } };
   /** Resolves when this server has seen all that was stored when it was called. @throws {StatusError} Timeout */
   readonly fresh: (asker: Asker) => Promise<void>;
+  /** Answers a request for what another server serves. @returns false: none does. */
+  readonly elsewhere: (ctx: Context) => Promise<boolean>;
 }
 
-type Found = Omit<VerbStageDeps, 'feed'>;
+type Found = Omit<VerbStageDeps, 'feed' | 'elsewhere'>;
 
 /** The innermost stage for resources: finds the verb or the operation, or refuses. */
 export const verb =
-  ({ feed, ...found }: VerbStageDeps): Stage =>
+  ({ feed, elsewhere, ...found }: VerbStageDeps): Stage =>
   async (ctx, next) => {
     const { info } = ctx.state;
     if (info.kind === 'path') {
@@ -52,7 +54,10 @@ export const verb =
       return;
     }
     if (!feed.loaded) throw notLoaded();
-    return dispatch(ctx, info.declaration === undefined ? await lookedAgain(ctx, info, found) : info, found);
+    if (info.declaration !== undefined) return dispatch(ctx, info, found);
+    const again = await lookedAgain(ctx, info, found);
+    if (again.declaration === undefined && (await elsewhere(ctx))) return undefined;
+    return dispatch(ctx, again, found);
   };
 
 /**

@@ -18,13 +18,14 @@ const endpointsOf = derived((object) => object as ApiObject & Endpoints);
 /**
  * Ready addresses behind a port of a service, or its cluster IP where none is known. Read from the cache.
  *
- * @throws {Error} For one that is not there, has no such port, or nothing behind it.
+ * @param toEndpoints false: its cluster IP in any case. @throws {Error} For one that is not there, has no such port, or nothing behind it.
  */
 export function placesOf(
   objects: Pick<AdmissionObjects, 'cached'>,
   namespace: string,
   name: string,
   port: number,
+  toEndpoints = true,
 ): readonly Place[] {
   const found = objects.cached(SERVICES, namespace, name);
   if (found === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
@@ -32,7 +33,7 @@ export function placesOf(
   if (spec.type === 'ExternalName') return [{ host: spec.externalName ?? '', port }];
   const servicePort = spec.ports?.find((it) => it.port === port);
   if (servicePort === undefined) throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
-  const ready = readyPlaces(objects.cached(ENDPOINTS, namespace, name), servicePort.name ?? '');
+  const ready = !toEndpoints ? [] : readyPlaces(objects.cached(ENDPOINTS, namespace, name), servicePort.name ?? '');
   if (ready.length > 0) return ready;
   const { clusterIP = '' } = spec;
   if (clusterIP === '' || clusterIP === 'None') {

@@ -72,13 +72,13 @@ async function connected(target: Target, connectMs: number, signal: AbortSignal)
   });
 }
 
-function open({ scheme, host, port, tls, allows }: Target): Socket {
+function open({ scheme, host, port, tls: { serverName = host, ...tls }, allows }: Target): Socket {
   const to = { host, port, lookup: allowedOnly(allows) };
   if (scheme === 'http') return connectTcp({ ...to, noDelay: true });
   return connectTls({
     ...to,
     ...tls,
-    servername: isIP(host) === 0 ? host : '', // names only: RFC 6066, 3
+    servername: isIP(serverName) === 0 ? serverName : '', // names only: RFC 6066, 3
     rejectUnauthorized: tls.ca !== undefined,
     ALPNProtocols: ['http/1.1'],
   });

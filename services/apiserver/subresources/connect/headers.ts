@@ -17,8 +17,11 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Credentials, which are never sent on: their receiver could ask in the client's name. */
-const CREDENTIALS = /^(?:authorization|impersonate-.*|x-remote-.*)$/;
+/**
+ * Credentials, which are never sent on: their receiver could ask in the client's name. Some servers take an underscore for
+ * a hyphen.
+ */
+const CREDENTIALS = /^(?:authorization|impersonate[-_].*|x[-_]remote[-_].*)$/;
 /** Where a request came from is for us to say. `expect` is answered here. */
 const OURS = /^(?:forwarded|x-forwarded-.*|expect|http2-settings|:.*)$/;
 /** Headers by which this server, and no proxied one, decides what a browser may do with an answer. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { badRequest, StatusError } from '../../../machinery/meta/status.js';
+import { CLIENT_LEFT } from '../../http/exchange.js';
 import type { OpenStreams } from '../../http/stream.js';
 import { upgradeOf, type Upgrade } from '../../http/upgrade.js';
 import type { Context } from '../../request/request.js';
@@ -25,6 +26,8 @@ export interface ProxyDeps {
   readonly limits: ProxyLimits;
   readonly streams: OpenStreams;
   readonly words: HeaderWords;
+  /** How connections are made. @default `dial` */
+  readonly connect?: (target: Target, connectMs: number, signal: AbortSignal) => Promise<Socket>;
 }
 
 /** Where a request goes. */
@@ -37,6 +40,8 @@ export interface Passage {
   /** The path that the client sees. */
   readonly uri: string;
   readonly answerMs: number;
+  /** Sent beside those of the client. */
+  readonly headers?: Headers;
 }
 
 /** Status of a request whose client has gone, as servers behind a balancer count it. */
@@ -49,14 +54,14 @@ const CLIENT_WENT = 499;
  * @throws {StatusError} ServiceUnavailable when the connection does not stand in time; what `work` throws
  */
 export async function withConnection(
-  { limits }: ProxyDeps,
+  { limits, connect = dial }: ProxyDeps,
   ctx: Context,
   target: Target,
   work: (socket: Socket) => Promise<void>,
 ): Promise<void> {
   const { signal } = ctx.state;
   try {
-    const socket = await dial(target, limits.connectMs, signal);
+    const socket = await connect(target, limits.connectMs, signal);
     ctx.state.onOpen?.();
     socket.on('error', () => undefined); // its user sees it close
     socket.setTimeout(limits.idleMs, () => socket.destroy());
@@ -70,6 +75,7 @@ export async function withConnection(
     }
   } catch (err) {
     if (!signal.aborted) throw err;
+    if (signal.reason !== CLIENT_LEFT && !ctx.headerSent) throw signal.reason; // the time is over
     ctx.respond = false;
     if (!ctx.headerSent) ctx.res.statusCode = CLIENT_WENT;
   }
@@ -93,7 +99,7 @@ export async function proxyRequest(d: ProxyDeps, ctx: Context, p: Passage): Prom
 }
 
 function question(d: ProxyDeps, ctx: Context, p: Passage, upgrade: Upgrade | undefined): Question {
-  const headers = requestHeaders(ctx.req, p.uri, d.words);
+  const headers = { ...requestHeaders(ctx.req, p.uri, d.words), ...p.headers };
   if (upgrade !== undefined) Object.assign(headers, { connection: 'Upgrade', upgrade: upgrade.protocol });
   const body = bodyOf(ctx.req) === 'none' ? undefined : (ctx.req as Readable);
   return { method: ctx.method, path: p.path, headers, body, answerMs: p.answerMs };

@@ -4,6 +4,8 @@ import { isIPv6 } from 'node:net';
 export interface TargetTls {
   /** Authorities that must have signed the server's certificate; absent: it is not verified. */
   readonly ca?: string;
+  /** The name that its certificate has to be for. @default the host */
+  readonly serverName?: string;
   readonly cert?: string;
   readonly key?: string;
 }

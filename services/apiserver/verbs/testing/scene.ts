@@ -167,7 +167,8 @@ export class VerbScene {
       return next();
     });
     const fresh = (): Promise<void> => core.reader.whenFresh();
-    app.use(verb({ feed: core.feed, resources: core.resources, verbs, operations: found, live: core.live, fresh }));
+    const elsewhere = (): Promise<boolean> => Promise.resolve(false);
+    app.use(verb({ ...core, verbs, operations: found, fresh, elsewhere }));
     return app;
   }
 
