@@ -38,10 +38,10 @@ lint: generated
 imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
-test: build check .cache/etcd/provided .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+test: build check .cache/etcd/provided .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/envtest/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e
 
-e2e: build .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided ## the end-to-end tests alone
+e2e: build .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/envtest/provided ## the end-to-end tests alone
 	@node deploy/build/test.mjs e2e
 
 bench: build ## measure against the limits of the machine
@@ -76,6 +76,10 @@ proto: build ## write proto/resource-api from the declarations of types
 .cache/helm/provided: deploy/helm/get-helm.mjs
 	@mkdir -p $(@D)
 	@node deploy/helm/get-helm.mjs && touch $@ || test -z "$$CI"
+
+.cache/envtest/provided: deploy/envtest/build-client.mjs test-e2e/clients/envtest/main.go | .cache/helm/provided
+	@mkdir -p $(@D)
+	@node deploy/envtest/build-client.mjs && touch $@ || test -z "$$CI"
 
 image: install ## build the container image; BASE and BUILD_BASE name other base images than those made from Debian's packages
 	@node deploy/images/make-image.mjs $(NAME)

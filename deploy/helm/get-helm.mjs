@@ -3,10 +3,11 @@
 // `helm` on PATH; else it is built from its Go module, by `go` on PATH or by that of the distribution's packages, unpacked here
 // and never installed. Building takes minutes, once. Prints one line. Takes no root.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fromPackages, onPath, osRelease } from '../debian/packages.mjs';
+import { withGo } from '../debian/go.mjs';
+import { onPath } from '../debian/packages.mjs';
 
 const CACHE = join(resolve(dirname(fileURLToPath(import.meta.url)), '../..'), '.cache');
 const PLACE = join(CACHE, 'helm/helm');
@@ -14,9 +15,6 @@ const MODULE = 'helm.sh/helm/v3';
 const VERSION = 'v3.18.6';
 /** The release of the API that its libraries are of, which templates are told where no server is asked. */
 const API_MINOR = 33;
-/** What the module asks for. */
-const GO = { major: 1, minor: 24 };
-const BUILD_MS = 1_500_000;
 
 /** e.g. v3.18.6; undefined when it does not run, or is of another major version. */
 function versionOf(binary) {
@@ -32,25 +30,8 @@ function link(binary) {
   return true;
 }
 
-/** Whether this Go is new enough. */
-function isUsable(go) {
-  if (go === undefined) return false;
-  const run = spawnSync(go, ['env', 'GOVERSION'], { encoding: 'utf8', env: { ...process.env, GOTOOLCHAIN: 'local' } });
-  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(run.stdout ?? '') ?? [];
-  return Number(major) === GO.major && Number(minor) >= GO.minor;
-}
-
 function build(go) {
-  if (!isUsable(go)) return false;
   const bin = join(CACHE, 'helm/built');
-  const env = {
-    ...process.env,
-    PATH: [dirname(go), process.env.PATH ?? ''].join(delimiter),
-    GOBIN: bin,
-    GOFLAGS: '-trimpath',
-    GOTOOLCHAIN: 'local', // nothing else is fetched to build with
-    CGO_ENABLED: '0',
-  };
   const variables = {
     'internal/version.version': VERSION,
     ...Object.fromEntries(
@@ -62,41 +43,14 @@ function build(go) {
   };
   const set = Object.entries(variables).map(([name, value]) => `-X ${MODULE}/${name}=${value}`);
   const args = ['install', `-ldflags=-s -w ${set.join(' ')}`, `${MODULE}/cmd/helm@${VERSION}`];
-  const run = spawnSync(go, args, { env, encoding: 'utf8', timeout: BUILD_MS });
-  if (run.status !== 0) {
-    process.stderr.write(`go install: ${run.error?.message ?? run.stderr.slice(-1000)}\n`);
-    return false;
-  }
+  if (!go(args, { env: { GOBIN: bin } })) return false;
   renameSync(join(bin, 'helm'), PLACE);
   rmSync(bin, { recursive: true });
   return versionOf(PLACE) !== undefined;
 }
 
-/** The packages' own places are kept beside each other: links between them are relative. */
-function fromDistribution() {
-  const { id, codename } = osRelease();
-  const releases = id === 'debian' ? new Set([codename, 'trixie']) : [codename];
-  const packages = [`golang-${GO.major}.${GO.minor}-go`, `golang-${GO.major}.${GO.minor}-src`];
-  const use = (unpacked) => {
-    const root = join(CACHE, 'helm/go');
-    rmSync(root, { recursive: true, force: true });
-    cpSync(join(unpacked, 'usr'), root, { recursive: true, verbatimSymlinks: true });
-    try {
-      return build(join(root, `lib/go-${GO.major}.${GO.minor}/bin/go`));
-    } finally {
-      rmSync(root, { recursive: true, force: true });
-    }
-  };
-  return [...releases].some((release) => fromPackages({ cache: CACHE, release, names: packages, use }));
-}
-
 mkdirSync(dirname(PLACE), { recursive: true });
-const found =
-  versionOf(PLACE) !== undefined ||
-  link(process.env.HELM) ||
-  link(onPath('helm')) ||
-  build(onPath('go')) ||
-  fromDistribution();
+const found = versionOf(PLACE) !== undefined || link(process.env.HELM) || link(onPath('helm')) || withGo(CACHE, build);
 if (found) {
   chmodSync(PLACE, 0o755);
   process.stdout.write(`helm ${versionOf(PLACE)}: ${PLACE}\n`);

@@ -107,7 +107,7 @@ onServer('admission webhooks', { store: 'embedded', flags: flagsFor(audit) }, (s
     ['say why they fail', raw(500, 'application/json', '{"kind":"Status","message":"no disk"}'), /no disk$/],
     ['are not there', raw(404, 'text/plain', ''), /could not find the requested resource$/],
     ['answer 10 MB', (received, res) => said({ warnings: ['x'.repeat(10e6)] })(received, res), /the answer is longer than \d+ bytes/], // prettier-ignore
-    ['answer with a page', raw(200, 'text/html', '{}'), /the content type of the answer is not JSON/],
+    ['answer with a page', raw(200, 'text/html', '<p/>'), /the answer is no JSON that can be read/],
     ['answer with no review', raw(200, 'application/json', '{}'), /expected webhook response of/],
     ['answer with another kind', raw(200, 'application/json', '{"kind":"Pod","apiVersion":"v1"}'), /Kind=Pod$/],
   ];

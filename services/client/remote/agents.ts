@@ -15,9 +15,12 @@ export function agentFor(trust: ServerTrust, credential: Pick<Credential, 'cert'
   return agentWith(trust, contextFor(trust, credential));
 }
 
-/** Made once: an agent would go through hundreds of certificates for each connection, and name them for each request. */
+/**
+ * Made once: an agent would go through hundreds of certificates for each connection, and name them for each request. Each
+ * certificate of a bundle is trusted, also that of an intermediate authority, or the server's own.
+ */
 const contextFor = ({ authorities }: ServerTrust, { cert, key }: Pick<Credential, 'cert' | 'key'>): SecureContext =>
-  createSecureContext({ ca: authorities, cert, key, minVersion: 'TLSv1.2' });
+  createSecureContext({ ca: authorities, allowPartialTrustChain: true, cert, key, minVersion: 'TLSv1.2' });
 
 function agentWith(trust: ServerTrust, secureContext: SecureContext, maxSockets = MAX_SOCKETS): Agent {
   return new Agent({

@@ -6,14 +6,12 @@ import { RemoteError } from './remote-service.js';
 /** Levels of nesting of an answer. */
 const MAX_DEPTH = 200;
 
-const isJson = (type: string | undefined): boolean =>
-  type !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(type.trim());
-
 /**
- * Takes an answer for what it says. An answer of status 400 and more is one whatever it holds.
+ * Takes an answer for what it says. An answer of status 400 and more is one whatever it holds. What it is called does not
+ * matter: services that are written with common libraries call their JSON plain text.
  *
  * @param what Begins errors. @param wants 'status': what the answer holds does not matter.
- * @throws {RemoteError} For a redirect, for another content than JSON, and for JSON that cannot be read.
+ * @throws {RemoteError} For a redirect, for what is compressed, and for what is no JSON that can be read.
  */
 export function readAnswer(what: string, { status, headers, body }: Exchanged, wants: 'json' | 'status'): RemoteAnswer {
   const refuse = (why: string): never => {
@@ -29,9 +27,7 @@ export function readAnswer(what: string, { status, headers, body }: Exchanged, w
     ...(after === undefined ? {} : { retryAfterMs: after }),
   });
   if (wants === 'status') return answer(undefined);
-  const readable = isJson(headers['content-type']) && isPlain(headers['content-encoding']);
-  if (!readable) return isFailure ? answer(undefined) : refuse('the content type of the answer is not JSON');
-  const json = jsonOf(body);
+  const json = isPlain(headers['content-encoding']) ? jsonOf(body) : undefined;
   if (json === undefined) return isFailure ? answer(undefined) : refuse('the answer is no JSON that can be read');
   return answer(json.value);
 }

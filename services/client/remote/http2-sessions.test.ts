@@ -117,7 +117,9 @@ describe('requests over HTTP/2', () => {
   });
 
   it('fail as those over HTTP/1.1 do', async () => {
-    const stranger = new Agents({ authorities: pair.cert, serverName: undefined, insecure: false });
+    const other = new TestAuthority('stranger');
+    other.remove();
+    const stranger = new Agents({ authorities: other.cert, serverName: undefined, insecure: false });
     const wrongName = new Agents({ authorities: authority.cert, serverName: 'other.svc', insecure: false });
     const credential = { headers: {}, certificateVersion: 0 };
     for (const [asked, failure, why] of [

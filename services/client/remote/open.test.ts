@@ -116,7 +116,7 @@ describe('openRemoteService()', () => {
     });
   });
 
-  const html: Handler = (_, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('{}');
+  const html: Handler = (_, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<p>{}</p>');
   const typed =
     (text: string, status = 200, more = {}): Handler =>
     (_, res) =>
@@ -127,17 +127,12 @@ describe('openRemoteService()', () => {
       (_, res) => void res.writeHead(302, { location: '/other' }).end(),
       'answer: answered with a redirect (302), and none is followed',
     ],
-    ['HTML', html, 'answer: the content type of the answer is not JSON'],
-    ['nothing', (_, res) => void res.writeHead(200).end(), 'answer: the content type of the answer is not JSON'],
-    [
-      'another kind of JSON',
-      typed('{}', 200, { 'content-type': 'application/jsonp' }),
-      'answer: the content type of the answer is not JSON',
-    ],
+    ['HTML', html, 'answer: the answer is no JSON that can be read'],
+    ['nothing', (_, res) => void res.writeHead(200).end(), 'answer: the answer is no JSON that can be read'],
     [
       'something compressed',
       typed('{}', 200, { 'content-encoding': 'gzip' }),
-      'answer: the content type of the answer is not JSON',
+      'answer: the answer is no JSON that can be read',
     ],
     ['broken JSON', typed(`{"a": ${SECRET}}`), 'answer: the answer is no JSON that can be read'],
     [
@@ -163,6 +158,14 @@ describe('openRemoteService()', () => {
       assert.equal(await failure(ask()), message);
     });
   }
+
+  it('takes JSON by any name, and by none', async () => {
+    for (const type of ['text/plain; charset=utf-8', 'application/jsonp', undefined]) {
+      service.answer = (_, res) =>
+        void res.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('{"a":1}');
+      assert.deepEqual((await ask()).body, { a: 1 });
+    }
+  });
 
   it('follows no redirect', async () => {
     service.answer = (_, res) => void res.writeHead(307, { location: `${service.url}/elsewhere` }).end();

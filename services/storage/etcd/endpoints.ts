@@ -28,6 +28,8 @@ export interface TlsFiles {
 /** Contents of the files. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
+  /** Each certificate of the bundle is trusted, also that of an intermediate authority. */
+  readonly allowPartialTrustChain?: true;
   readonly cert?: Buffer;
   readonly key?: Buffer;
 }
@@ -38,7 +40,7 @@ export async function readTls(files: TlsFiles): Promise<TlsMaterial> {
     path === undefined ? undefined : await readFile(path);
   const [ca, cert, key] = await Promise.all([read(files.caFile), read(files.certFile), read(files.keyFile)]);
   return {
-    ...(ca === undefined ? {} : { ca }),
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };

@@ -41,6 +41,11 @@ describe('openEtcdStore() with TLS', function () {
     }
   });
 
+  it('trusts each certificate of its bundle, also the own one of the server', async () => {
+    const files = { ...certificates.client, caFile: certificates.server.certFile };
+    await (await openEtcdStore({ endpoints: [etcd.url], ...files, log })).close();
+  });
+
   it('does not open with a certificate that etcd does not know', async () => {
     const opening = openEtcdStore({ endpoints: [etcd.url], ...certificates.stranger, log, openTimeoutMs: 500 });
     await assert.rejects(opening, (err) => isStoreError(err, 'unavailable'));

@@ -56,7 +56,8 @@ describe('WebhookService', () => {
   const authority = new TestAuthority('hooks');
   let service: TlsService;
   let pools: Pools;
-  before(async () => (service = await startTlsService(authority.issue('hook', 'DNS:localhost,DNS:s.n.svc'), (_, res) => answerJson(res, {})))); // prettier-ignore
+  const pair = authority.issue('hook', 'DNS:localhost,DNS:s.n.svc');
+  before(async () => (service = await startTlsService(pair, (_, res) => answerJson(res, {}))));
   beforeEach(() => {
     pools = new Pools();
     service.received.splice(0);
@@ -94,6 +95,30 @@ describe('WebhookService', () => {
       [first?.path, first?.body, first?.connection],
       ['/a/b?timeout=10s', '{"x":1}', second?.connection],
     );
+  });
+
+  it('asks for paths without empty parts, and never elsewhere', async () => {
+    await open({ url: `${service.url}//elsewhere.example/a` }).post({}, signal);
+    const parts = {
+      'services n/s': { spec: { ports: [{ port: 443 }] } },
+      'endpoints n/s': { subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: service.port }] }] },
+    };
+    for (const path of ['//elsewhere.example/b/', 'c']) {
+      await open({ service: { namespace: 'n', name: 's', path } }, parts).post({}, signal);
+    }
+    assert.deepEqual(
+      service.received.map(({ path, headers }) => `${headers.host} ${path}`),
+      [
+        `localhost:${service.port} /elsewhere.example/a?timeout=10s`,
+        's.n.svc /elsewhere.example/b?timeout=10s',
+        's.n.svc /c?timeout=10s',
+      ],
+    );
+  });
+
+  it('trusts each certificate of the bundle, also the own one of the server', async () => {
+    const own = Buffer.from(pair.cert).toString('base64');
+    assert.equal((await open({ url: service.url, caBundle: own }).post({}, signal)).status, 200);
   });
 
   it('shares connections with another webhook of the same server', async () => {

@@ -80,6 +80,7 @@ function open({ scheme, host, port, tls: { serverName = host, ...tls }, allows }
     ...tls,
     servername: isIP(serverName) === 0 ? serverName : '', // names only: RFC 6066, 3
     rejectUnauthorized: tls.ca !== undefined,
+    allowPartialTrustChain: true, // each certificate of the bundle is trusted
     ALPNProtocols: ['http/1.1'],
   });
 }
