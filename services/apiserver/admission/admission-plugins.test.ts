@@ -42,7 +42,6 @@ describe('ADMISSION_PLUGINS', () => {
   for (const flag of [
     '--enable-admission-plugins=Nope',
     '--disable-admission-plugins=Nope',
-    '--enable-admission-plugins=ValidatingAdmissionPolicy',
     '--enable-admission-plugins=RBACEscalation',
     '--disable-admission-plugins=RBACEscalation',
   ]) {
@@ -73,6 +72,7 @@ describe('ADMISSION_PLUGINS', () => {
         'CertificateSubjectRestriction',
         'DefaultIngressClass',
         'MutatingAdmissionWebhook',
+        'ValidatingAdmissionPolicy', // of a later release, which is asked for
         'ValidatingAdmissionWebhook',
         'ResourceQuota',
       ],

@@ -1,5 +1,6 @@
 import type { ObserveBreaker } from './breaker-metrics.js';
 import type { MetricsArea, Prom, Registry } from './area.js';
+import { CountedPolicies, type PolicyMetrics } from './policy-metrics.js';
 import { Counts, SeriesHistogram, type HistogramSeries, type Labels } from './series.js';
 
 /** Phases of admission, as other servers call them in metrics. */
@@ -33,6 +34,7 @@ export interface AdmissionMetrics {
   called(call: WebhookCall): void;
   /** How the breaker before a peer stands. */
   readonly breaker: ObserveBreaker;
+  readonly policies: PolicyMetrics;
 }
 
 /** In seconds; those of other API servers. */
@@ -71,6 +73,7 @@ const histogram = (what: string, help: string, labelNames: readonly string[]): S
 
 export class CountedAdmission implements AdmissionMetrics, MetricsArea {
   readonly breaker: ObserveBreaker;
+  readonly policies = new CountedPolicies();
 
   constructor(breakers: ObserveBreaker) {
     this.breaker = breakers;
@@ -120,6 +123,7 @@ export class CountedAdmission implements AdmissionMetrics, MetricsArea {
   }
 
   register(prom: Prom, registry: Registry): void {
+    this.policies.register(prom, registry);
     for (const it of [this.#controllers, this.#steps, this.#webhooks]) it.register(prom, registry);
     for (const it of [this.#requests, this.#rejections, this.#failOpen]) it.register(prom.Counter, registry);
   }

@@ -75,6 +75,12 @@ export const GENERAL = {
   selector: ({ first }) => selectorText(first()),
   /** The second path, unless the object is being deleted. */
   phase: ({ first }) => (first(0) === undefined ? textOf(first(1)) : 'Terminating'),
+  /** `namespace/name`, where the namespace may be that of each object; else the labels. */
+  paramRef: ({ first }) => {
+    const { name, namespace, selector } = recordOf(first());
+    if (textOf(name) === '') return selectorText(selector);
+    return `${textOf(namespace) === '' ? '*' : textOf(namespace)}/${textOf(name)}`;
+  },
   /** Names of the subjects of one kind. */
   subjects: ({ first, args }) =>
     listOf(first())

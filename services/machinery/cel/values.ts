@@ -109,7 +109,9 @@ export class CelMap {
     keys(): Iterable<string>;
   }): CelMap {
     return new CelMap({
-      size: source.size,
+      get size() {
+        return source.size;
+      },
       get: (id) => {
         const key = id.slice(1);
         const value = id.startsWith('s') ? source.get(key) : undefined;

@@ -64,7 +64,7 @@ for (const name of ['platform', 'kubernetes'] satisfies VocabularyName[]) {
     });
 
     it('has all of them', () => {
-      assert.deepEqual([keys.length, catalog.resources.length], [778, 73]);
+      assert.deepEqual([keys.length, catalog.resources.length], [778, 77]);
       assert.equal(keys.length, new Set(keys).size);
     });
   });

@@ -184,6 +184,7 @@ export const WORDS = {
     legacyToken: 'authentication.platform.io/legacy-token',
     staleToken: 'authentication.platform.io/stale-token',
     truncated: 'audit.platform.io/truncated',
+    validationFailure: 'validation.policy.admission.platform.io/validation_failure',
     mutationWebhookPrefix: 'mutation.webhook.admission.platform.io/',
     patchWebhookPrefix: 'patch.webhook.admission.platform.io/',
     imagePolicyPrefix: 'imagepolicywebhook.image-policy.platform.io/',

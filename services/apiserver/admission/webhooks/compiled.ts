@@ -74,7 +74,7 @@ function compile(
 }
 
 /** One that cannot be read, which no write lets through, excludes nothing. */
-function selectorOf(selector: MutatingWebhook['objectSelector'] = {}): LabelSelector {
+export function selectorOf(selector: MutatingWebhook['objectSelector'] = {}): LabelSelector {
   try {
     return labelSelectorOf(selector as LabelSelectorObject); // keys and operators are required
   } catch {

@@ -14,7 +14,7 @@ export interface Invocation {
 
 const ALL = '*';
 
-type Asked = Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>;
+export type Asked = Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>;
 
 export interface MatchesDeps {
   readonly resources: Pick<ResourceTable, 'served'>;
@@ -22,14 +22,34 @@ export interface MatchesDeps {
 }
 
 /**
- * Webhooks by what is asked. Rules are looked at when a resource, sub-resource and operation are first asked for; from then on
- * a request costs two lookups.
+ * Something made of rules for a resource, sub-resource and operation when they are first asked for; from then on a request
+ * costs two lookups.
  */
+export class ByAsked<T> {
+  readonly #make: (asked: Asked) => T;
+  /** The second key: operation and sub-resource. Clients choose none of it: what is not served is not asked. */
+  readonly #known = new WeakMap<ResourceDeclaration, Map<string, T>>();
+
+  constructor(make: (asked: Asked) => T) {
+    this.#make = make;
+  }
+
+  of(asked: Asked): T {
+    const { operation, resource, subresource } = asked;
+    let ofResource = this.#known.get(resource);
+    if (ofResource === undefined) this.#known.set(resource, (ofResource = new Map<string, T>()));
+    const key = subresource === '' ? operation : `${operation} ${subresource}`;
+    let found = ofResource.get(key);
+    if (found === undefined) ofResource.set(key, (found = this.#make(asked)));
+    return found;
+  }
+}
+
+/** Webhooks by what is asked. */
 export class Matches {
   readonly #webhooks: readonly CompiledWebhook[];
   readonly #d: MatchesDeps;
-  /** The second key: operation and sub-resource. Clients choose none of it: what is not served is not asked. */
-  readonly #known = new WeakMap<ResourceDeclaration, Map<string, readonly Invocation[]>>();
+  readonly #known = new ByAsked((asked) => this.#find(asked));
 
   constructor(webhooks: readonly CompiledWebhook[], d: MatchesDeps) {
     this.#webhooks = webhooks;
@@ -38,45 +58,45 @@ export class Matches {
 
   /** In the order of the webhooks. */
   of(asked: Asked): readonly Invocation[] {
-    if (this.#webhooks.length === 0) return NONE;
-    const { operation, resource, subresource } = asked;
-    let ofResource = this.#known.get(resource);
-    if (ofResource === undefined) this.#known.set(resource, (ofResource = new Map<string, readonly Invocation[]>()));
-    const key = subresource === '' ? operation : `${operation} ${subresource}`;
-    let found = ofResource.get(key);
-    if (found === undefined) ofResource.set(key, (found = this.#find(asked)));
-    return found;
+    return this.#webhooks.length === 0 ? NONE : this.#known.of(asked);
   }
 
   #find(asked: Asked): readonly Invocation[] {
-    if (this.#isConfiguration(asked.resource)) return NONE;
-    const equivalents = this.#equivalents(asked);
+    if (isConfiguration(this.#d, asked.resource)) return NONE;
     return this.#webhooks.flatMap((webhook) => {
-      const versions = webhook.isExact ? [asked.resource] : [asked.resource, ...equivalents];
-      const as = versions.find((version) =>
+      const as = formsOf(this.#d, webhook, asked).find((version) =>
         webhook.rules.some((rule) => matches(rule, { ...asked, resource: version })),
       );
       return as === undefined ? [] : [{ webhook, as }];
     });
   }
+}
 
-  /** A webhook that refuses its own removal could never be got rid of. */
-  #isConfiguration({ group, resource }: ResourceDeclaration): boolean {
-    return group === this.#d.vocabulary.groups.admissionregistration && CONFIGURATIONS.has(resource);
-  }
+/** What refuses its own removal could never be got rid of. */
+export const isConfiguration = (
+  { vocabulary }: Pick<MatchesDeps, 'vocabulary'>,
+  { group, resource }: ResourceDeclaration,
+): boolean => group === vocabulary.groups.admissionregistration && CONFIGURATIONS.has(resource);
 
-  /** Other versions in which the same object, or the same sub-resource of it, can be shown. */
-  #equivalents({ resource, subresource }: Asked): readonly ResourceDeclaration[] {
-    const served = this.#d.resources.served(resource);
-    if (served === undefined) return [];
-    const isShown = ({ declaration }: ServedResource): boolean =>
-      declaration !== resource && canBeShown(resource, declaration, subresource);
-    return [...served.versions()].filter(isShown).map(({ declaration }) => declaration);
-  }
+/** The forms of a resource that rules are held against: the one that was asked for, then the others unless it has to be exact. */
+export function formsOf(
+  { resources }: Pick<MatchesDeps, 'resources'>,
+  { isExact }: { readonly isExact: boolean },
+  { resource, subresource }: Asked,
+): readonly ResourceDeclaration[] {
+  const served = isExact ? undefined : resources.served(resource);
+  if (served === undefined) return [resource];
+  const isShown = ({ declaration }: ServedResource): boolean =>
+    declaration !== resource && canBeShown(resource, declaration, subresource);
+  return [resource, ...[...served.versions()].filter(isShown).map(({ declaration }) => declaration)];
 }
 
 const NONE: readonly Invocation[] = [];
-const CONFIGURATIONS = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']);
+const CONFIGURATIONS = new Set(
+  ['policies', 'policybindings'].flatMap((it) => [`mutatingadmission${it}`, `validatingadmission${it}`]),
+)
+  .add('mutatingwebhookconfigurations')
+  .add('validatingwebhookconfigurations');
 
 export const subresourceOf = (of: ResourceDeclaration, name: string): SubresourceDeclaration | undefined =>
   of.subresources.find((it) => it.name === name);

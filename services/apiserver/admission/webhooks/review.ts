@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { apiVersionOf, type ApiObject, type JsonObject } from '../../../machinery/meta/object.js';
+import { apiVersionOf, type ApiObject } from '../../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { ResourceTable } from '../../registry/resources.js';
@@ -54,6 +54,26 @@ export function converting(
   return conversion && ((state, signal) => conversion.state(state, signal));
 }
 
+/** What a request is about, as reviews and expressions know it: without states and options. @param as The form that is shown. */
+export function aboutRequest(request: AdmissionRequest, as: ResourceDeclaration): object {
+  const { resource, subresource, kind, namespace, name, operation, user } = request;
+  const within = isNamespace(request) ? name : namespace;
+  const { group, version, kind: requestKind } = kind;
+  return {
+    kind:
+      as === resource ? ({ group, version, kind: requestKind } satisfies GroupVersionKind) : kindOf(as, subresource),
+    resource: nameOf(as),
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: { group, version, kind: requestKind },
+    requestResource: nameOf(resource),
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(within === '' ? {} : { namespace: within }),
+    operation,
+    userInfo: userInfo(user),
+  };
+}
+
 /** Writes reviews of one state of a request: what several webhooks are sent is written once. */
 export class ReviewWriter {
   readonly #d: ReviewDeps;
@@ -92,28 +112,9 @@ export class ReviewWriter {
     const uid = randomUUID();
     const apiVersion = `${this.#d.vocabulary.groups.admission}/${version}`;
     const head = JSON.stringify({ kind: 'AdmissionReview', apiVersion });
-    const about = JSON.stringify({ uid, ...this.#about(as) });
+    const about = JSON.stringify({ uid, ...aboutRequest(this.#request, as) });
     const text = `${head.slice(0, -1)},"request":${about.slice(0, -1)},${this.#stateOf(as)},${this.#others()}}}`;
     return { uid, apiVersion, body: Buffer.from(text) };
-  }
-
-  #about(as: ResourceDeclaration): object {
-    const { resource, subresource, kind, namespace, name, operation, user } = this.#request;
-    const within = isNamespace(this.#request) ? name : namespace;
-    const { group, version, kind: requestKind } = kind;
-    return {
-      kind:
-        as === resource ? ({ group, version, kind: requestKind } satisfies GroupVersionKind) : kindOf(as, subresource),
-      resource: nameOf(as),
-      ...(subresource === '' ? {} : { subResource: subresource }),
-      requestKind: { group, version, kind: requestKind },
-      requestResource: nameOf(resource),
-      ...(subresource === '' ? {} : { requestSubResource: subresource }),
-      ...(name === '' ? {} : { name }),
-      ...(within === '' ? {} : { namespace: within }),
-      operation,
-      userInfo: userInfo(user),
-    };
   }
 
   /** Both states, as members of a review. */
@@ -140,13 +141,19 @@ export class ReviewWriter {
   }
 
   #writeOthers(): string {
-    const { dryRun, options } = this.#request;
-    return JSON.stringify({ dryRun, options: options === undefined ? null : this.#options(options) }).slice(1, -1);
+    const { dryRun } = this.#request;
+    return JSON.stringify({ dryRun, options: optionsOf(this.#d, this.#request) }).slice(1, -1);
   }
+}
 
-  #options({ kind, apiVersion, ...options }: JsonObject): object {
-    return { kind, apiVersion: apiVersionOf({ group: this.#d.vocabulary.metaGroup, version: 'v1' }), ...options };
-  }
+/** The options of a request, with their kind; null for none. */
+export function optionsOf(
+  { vocabulary }: Pick<ReviewDeps, 'vocabulary'>,
+  { options }: Pick<AdmissionRequest, 'options'>,
+): object | null {
+  if (options === undefined) return null;
+  const { kind, apiVersion: _, ...members } = options;
+  return { kind, apiVersion: apiVersionOf({ group: vocabulary.metaGroup, version: 'v1' }), ...members };
 }
 
 const nameOf = ({ group, version, resource }: ResourceDeclaration): object => ({ group, version, resource });

@@ -3,16 +3,21 @@ import { notFound } from '../../../machinery/meta/status.js';
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.js';
 import type { AdmissionObjects } from '../objects.js';
 import type { AdmissionRequest } from '../plugin.js';
-import type { CompiledWebhook } from './compiled.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces' } as const;
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Whether the selectors of a webhook let a request through to it. @throws {StatusError} NotFound, of its namespace */
+/** Labels that objects and their namespaces have to have. */
+export interface Selecting {
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+}
+
+/** Whether the selectors of a webhook or a policy let a request through to it. @throws {StatusError} NotFound, of its namespace */
 export function isSelected(
   objects: Pick<AdmissionObjects, 'present'>,
-  { namespaceSelector, objectSelector }: CompiledWebhook,
+  { namespaceSelector, objectSelector }: Selecting,
   request: AdmissionRequest,
 ): Promise<boolean> | boolean {
   if (!selectsObject(objectSelector, request)) return false;

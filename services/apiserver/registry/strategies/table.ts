@@ -24,6 +24,8 @@ const plain =
 
 const workload = plain({ generation: 'spec', immutable: paths('spec.selector') });
 const specGeneration = plain({ generation: 'spec' });
+/** They hold as soon as it was said that they do. */
+const policies = plain({ generation: 'spec', decidesAccess: true });
 const bodyGeneration = plain({ generation: 'body' });
 const startsPending: Partial<Strategy> = {
   prepareForCreate: (object) => {
@@ -54,6 +56,10 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     services,
   },
   [groups.admissionregistration]: {
+    mutatingadmissionpolicies: policies,
+    mutatingadmissionpolicybindings: policies,
+    validatingadmissionpolicies: policies,
+    validatingadmissionpolicybindings: policies,
     mutatingwebhookconfigurations: bodyGeneration,
     validatingwebhookconfigurations: bodyGeneration,
   },

@@ -2,6 +2,12 @@ import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import type { Type } from '../../../machinery/types/graph.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
+import {
+  mutatingBindings,
+  mutatingPolicies,
+  validatingBindings,
+  validatingPolicies,
+} from './admissionregistration/policies.js';
 import { admissionregistrationRules } from './admissionregistration/rules.js';
 import { webhookConfigurations } from './admissionregistration/webhooks.js';
 import { customResourceDefinitions } from './apiextensions/definitions.js';
@@ -51,7 +57,11 @@ export function kindRules(vocabulary: Vocabulary): ReadonlyMap<string, KindValid
     ['/resourcequotas', resourceQuotas(vocabulary)],
     ['/secrets', secrets],
     ['/services', services],
+    [`${groups.admissionregistration}/mutatingadmissionpolicies`, mutatingPolicies],
+    [`${groups.admissionregistration}/mutatingadmissionpolicybindings`, mutatingBindings],
     [`${groups.admissionregistration}/mutatingwebhookconfigurations`, webhookConfigurations],
+    [`${groups.admissionregistration}/validatingadmissionpolicies`, validatingPolicies],
+    [`${groups.admissionregistration}/validatingadmissionpolicybindings`, validatingBindings],
     [`${groups.admissionregistration}/validatingwebhookconfigurations`, webhookConfigurations],
     [`${groups.apiextensions}/customresourcedefinitions`, customResourceDefinitions(vocabulary)],
     ['apps/daemonsets', counted],

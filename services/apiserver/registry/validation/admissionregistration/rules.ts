@@ -2,6 +2,7 @@ import type * as admissionregistration from '../../../../machinery/types/generat
 import { type At, shownList, each } from '../checks/at.js';
 import { checkUrlAndService, checkWebhookService } from '../checks/webhooks.js';
 import type { TypeRules } from '../types.js';
+import { checkNamedRule, checkParamKind, checkParamRef } from './policies.js';
 
 const ALL = '*';
 
@@ -38,6 +39,9 @@ function checkResources(at: At, resources: readonly string[]): void {
 }
 
 export const admissionregistrationRules: TypeRules<admissionregistration.Types> = {
+  NamedRuleWithOperations: checkNamedRule,
+  ParamKind: checkParamKind,
+  ParamRef: checkParamRef,
   RuleWithOperations: (at, { resources = [] }) => checkResources(at, resources),
   ServiceReference: checkWebhookService,
   WebhookClientConfig: checkUrlAndService,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
 import type {
   MutatingWebhook,
@@ -7,6 +8,7 @@ import type {
 } from '../../../../machinery/types/generated/admissionregistration.v1.js';
 import { At, shownList, checkRule, each } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
+import { checkConditions } from './expressions.js';
 
 type Webhook = MutatingWebhook | ValidatingWebhook;
 type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
@@ -18,6 +20,8 @@ interface Strictness {
   readonly noSideEffects: boolean;
   readonly knownVersions: boolean;
   readonly uniqueNames: boolean;
+  /** Whether match conditions are asked: those that have not changed are kept. */
+  readonly conditions: boolean;
 }
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
@@ -27,13 +31,16 @@ const VERSIONS = ['v1', 'v1beta1'];
 const hasKnownVersion = ({ admissionReviewVersions: versions }: Webhook): boolean =>
   (versions ?? []).some((version) => VERSIONS.includes(version));
 
-function strictnessFor(old: readonly Webhook[]): Strictness {
+const conditionsOf = ({ matchConditions }: Webhook): unknown => matchConditions ?? [];
+
+function strictnessFor(next: readonly Webhook[], old: readonly Webhook[]): Strictness {
   return {
     noSideEffects: old.every(({ sideEffects }) => NO_SIDE_EFFECTS.includes(sideEffects ?? '')),
     knownVersions: old.every(
       (webhook) => hasKnownVersion(webhook) || (webhook.admissionReviewVersions ?? []).length === 0,
     ),
     uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
+    conditions: !isDeepStrictEqual(next.map(conditionsOf), old.map(conditionsOf)),
   };
 }
 
@@ -80,6 +87,7 @@ function checkAll(configuration: Configuration, problems: Problems, strict: Stri
     checkName(at, name);
     checkSideEffects(at, sideEffects, strict.noSideEffects ? NO_SIDE_EFFECTS : SIDE_EFFECTS);
     checkVersions(at, webhook, strict.knownVersions);
+    if (strict.conditions) checkConditions(at, 'matchConditions', webhook.matchConditions);
     if (name === '') return;
     if (strict.uniqueNames && names.has(name)) at.duplicate('name', name);
     names.add(name);
@@ -88,6 +96,6 @@ function checkAll(configuration: Configuration, problems: Problems, strict: Stri
 
 /** Both kinds: that one of them may be asked again is a matter of its type. */
 export const webhookConfigurations: KindValidation<Configuration> = {
-  create: (configuration, problems) => checkAll(configuration, problems, strictnessFor([])),
-  update: (next, old, problems) => checkAll(next, problems, strictnessFor(webhooksOf(old))),
+  create: (configuration, problems) => checkAll(configuration, problems, strictnessFor(webhooksOf(configuration), [])),
+  update: (next, old, problems) => checkAll(next, problems, strictnessFor(webhooksOf(next), webhooksOf(old))),
 };
