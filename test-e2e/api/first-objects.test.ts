@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
-import { ok } from './tools/objects.js';
+import { ok, refused } from './tools/objects.js';
 import { onServer } from './tools/server.js';
 
 const words = vocabulary('platform');
@@ -18,6 +18,8 @@ onServer('the first objects', { store: 'embedded' }, (server) => {
       assert.equal(first.metadata.generation, 1);
       const [owner] = first.metadata['managedFields'] as readonly { manager: string }[];
       assert.equal(owner?.manager, words.serverName);
+      const why = /priorityclasses.* is forbidden: this is a system priority class and cannot be deleted$/;
+      refused(await server().client.delete(path), 403, 'Forbidden', why);
       await server().restart();
       assert.deepEqual(ok(await server().client.get(path)), first);
     });

@@ -6,6 +6,7 @@ import { record, type FieldOwnership } from './field-ownership.js';
 import type { RegistryKeys } from './keys.js';
 import { prepareForCreate, stateSent, validateForCreate } from './prepare.js';
 import { keyOf, type ResourceTable } from './resources.js';
+import { SYSTEM_PRIORITY_CLASSES } from './system-priority-classes.js';
 import type { Writer } from './writer.js';
 
 /**
@@ -50,27 +51,9 @@ export async function bootstrapObjects(d: BootstrapDeps): Promise<void> {
   const { system, public: publicOne, nodeLease } = d.vocabulary.namespaces;
   for (const name of ['default', system, publicOne, nodeLease]) await makeMissing(d, '', 'namespaces', name, {});
   const { scheduling } = d.vocabulary.groups;
-  for (const [name, members] of PRIORITY_CLASSES) await makeMissing(d, scheduling, 'priorityclasses', name, members);
+  for (const [name, members] of SYSTEM_PRIORITY_CLASSES)
+    await makeMissing(d, scheduling, 'priorityclasses', name, members);
 }
-
-/** Priority classes of pods that the cluster cannot do without. */
-const PRIORITY_CLASSES: readonly (readonly [name: string, members: object])[] = [
-  [
-    'system-node-critical',
-    {
-      value: 2_000_001_000,
-      description: 'Used for system critical pods that must not be moved from their current node.',
-    },
-  ],
-  [
-    'system-cluster-critical',
-    {
-      value: 2_000_000_000,
-      description:
-        'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
-    },
-  ],
-];
 
 /**
  * Creates an object of a built-in resource, unless there is one of its name.

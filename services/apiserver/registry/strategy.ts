@@ -68,6 +68,8 @@ export interface Strategy extends Allocating {
   gracePeriod?(object: ApiObject, options: DeleteOptions): number | undefined;
   /** Whether a marked object without finalizers still has to wait, e.g. for a namespace's spec.finalizers. */
   holdsDeletion?(object: ApiObject): boolean;
+  /** Why an object of this name cannot be deleted by a request for it; undefined: it can. */
+  keeps?(name: string): string | undefined;
   /** Finalizers that an object gets as its deletion starts. */
   readonly deletionFinalizers?: readonly string[];
   /** Changes an object as its deletion starts. */

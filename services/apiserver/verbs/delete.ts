@@ -1,7 +1,7 @@
 import { decodeObject } from '../../machinery/schema/decode.js';
 import { META_TYPES } from '../../machinery/types/meta-types.js';
 import type { ApiObject, JsonObject } from '../../machinery/meta/object.js';
-import { badRequest, notFound } from '../../machinery/meta/status.js';
+import { badRequest, forbidden, notFound } from '../../machinery/meta/status.js';
 import { admissionRequest, admit } from '../admission/request.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { addWarnings } from '../http/warnings.js';
@@ -22,10 +22,13 @@ const OPTIONS_TYPE = 'meta/v1.DeleteOptions';
 export const deleteOne =
   (deps: VerbDeps): VerbHandler =>
   async (ctx, request, served) => {
+    const { strategy, hub } = served.stored;
+    const why = strategy.keeps?.(request.name);
+    if (why !== undefined) throw forbidden(hub, request.name, why);
     const options = await readDeleteOptions(ctx, deps);
     const written = await removeObject(deps, ctx, request, served, request, options);
     const { object, removed } = written;
-    if (!removed || served.stored.strategy.returnsDeleted) return answerWritten(ctx, served, written);
+    if (!removed || strategy.returnsDeleted) return answerWritten(ctx, served, written);
     const { metadata } = object.parse() as ApiObject; // we encoded it
     return answerSuccess(ctx, served, { name: object.name, uid: metadata.uid });
   };

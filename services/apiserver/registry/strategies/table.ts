@@ -8,6 +8,7 @@ import { definitions } from './definitions.js';
 import { endpointSlices } from './endpoint-slices.js';
 import { jobs } from './jobs.js';
 import { namespaces } from './namespaces.js';
+import { SYSTEM_PRIORITY_CLASSES } from '../system-priority-classes.js';
 import { settlePodCidrs } from './pairs.js';
 import { pods } from './pods.js';
 import { secrets } from './secrets.js';
@@ -113,7 +114,11 @@ export const strategyTable = ({ groups }: Vocabulary): Readonly<Record<string, R
     roles: decidesAccess,
   },
   [groups.scheduling]: {
-    priorityclasses: bodyGeneration,
+    priorityclasses: plain({
+      generation: 'body',
+      keeps: (name) =>
+        SYSTEM_PRIORITY_CLASSES.has(name) ? 'this is a system priority class and cannot be deleted' : undefined,
+    }),
   },
   [groups.storage]: {
     csidrivers: plain({ ...returned, generation: 'specOnceChanged' }),
