@@ -35,7 +35,7 @@ export class ConvertedKind {
   ): Promise<ConvertedKind> {
     const group = newGroup();
     const { client } = server();
-    const path = await define(client, group, { versions: versionsWith('v1') as never, conversion });
+    const path = await define(client, group, { versions: versionsWith('v1'), conversion });
     return new ConvertedKind(server, hook, group, await newNamespace(client), path);
   }
 

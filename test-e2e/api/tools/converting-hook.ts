@@ -80,7 +80,7 @@ const VERSIONS = {
 export type VersionName = keyof typeof VERSIONS;
 
 /** The versions of a definition. @param stored The one that objects are stored in. */
-export const versionsWith = (stored: VersionName): object[] =>
+export const versionsWith = (stored: VersionName): ({ readonly name: string } & Readonly<Record<string, unknown>>)[] =>
   Object.entries(VERSIONS).map(([name, { properties, status, scale, columns, selectable }]) => ({
     name,
     served: true,

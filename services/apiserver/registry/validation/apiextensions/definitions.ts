@@ -16,7 +16,7 @@ import { RuleChecks } from './rule-checks.js';
 import { RuleCosts } from './rule-costs.js';
 import { SchemaRules } from './schema-rules.js';
 import { StructuralSchemas, type Schema } from './schemas.js';
-import { checkConversion, checkVersion } from './version-rules.js';
+import { checkBundle, checkConversion, checkVersion } from './version-rules.js';
 
 type Definition = ApiObject & CustomResourceDefinition;
 type DefinitionSpec = CustomResourceDefinitionSpec;
@@ -131,6 +131,22 @@ const checkWays: SchemaRule = (definition, problems) => {
   checkConversion(At.root(problems, 'spec').child('conversion'), conversion);
 };
 
+/** A webhook in use must be one that can be trusted; one that is not yet may be told later by whom. */
+const checkTrust: SchemaRule = (definition, problems) => {
+  const { conversion } = specOf(definition);
+  if (conversion?.strategy === 'Webhook') checkBundle(At.root(problems, 'spec').child('conversion'), conversion);
+};
+
+/** There may be objects that are stored in it: nothing else could tell what they are. */
+const keepStoredVersions: SchemaRule = ({ spec, status }, problems) => {
+  const names = new Set(spec?.versions?.map(({ name }) => name));
+  each(At.root(problems, 'status'), 'storedVersions', status?.storedVersions ?? undefined, (name, at) => {
+    if (names.has(name)) return;
+    const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    at.invalid('', name, why);
+  });
+};
+
 function checkApproval(next: Definition, old: Definition | undefined, problems: Problems, words: Vocabulary): void {
   const approval = approvalOf(next, specOf(next).group ?? '', words);
   if (
@@ -199,7 +215,8 @@ export function customResourceDefinitions(vocabulary: Vocabulary): KindValidatio
     },
     update: (next, old, problems) => {
       checkUpdate(next, old, problems);
-      for (const rule of rules) if (holds(rule, old)) rule(next, problems);
+      const more = isEstablished(old) ? [keepStoredVersions, checkTrust] : [keepStoredVersions];
+      for (const rule of [...rules, ...more]) if (holds(rule, old)) rule(next, problems);
       checkCosts(next, changedSchemas(next, old), problems);
       checkApproval(next, old, problems, vocabulary);
     },

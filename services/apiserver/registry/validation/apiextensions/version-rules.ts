@@ -3,9 +3,12 @@ import type {
   CustomResourceConversion,
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
+  WebhookClientConfig,
 } from '../../../../machinery/types/generated/apiextensions.v1.js';
+import { checkCertificates } from '../../../../client/kubeconfig/source.js';
 import { dns1035Label } from '../../../../machinery/meta/metadata.js';
 import { type At, each, requireEnum } from '../checks/at.js';
+import { checkUrlAndService, checkWebhookService } from '../checks/webhooks.js';
 import type { Schema } from './schemas.js';
 
 /** Rules for what a version says beside its schema. */
@@ -134,10 +137,37 @@ export function checkConversion(at: At, { strategy = '', webhook }: CustomResour
     return;
   }
   if (clientConfig === undefined) at.required('webhookClientConfig', 'required when strategy is set to Webhook');
-  else if ((clientConfig.url === undefined) === (clientConfig.service === undefined)) {
-    at.required('webhookClientConfig', 'exactly one of url or service is required');
-  }
+  else checkClientConfig(at.child('webhookClientConfig'), clientConfig);
   checkReviewVersions(at, versions);
+}
+
+/** Port that is meant where none is named. */
+const HTTPS = 443;
+
+function checkClientConfig(at: At, clientConfig: WebhookClientConfig): void {
+  checkUrlAndService(at, clientConfig);
+  const { url, service } = clientConfig;
+  if (service === undefined || url !== undefined) return;
+  const serviceAt = at.child('service');
+  const { name = '', namespace = '', port = HTTPS } = service;
+  if (name === '') serviceAt.required('name');
+  if (namespace === '') serviceAt.required('namespace');
+  if (port < 1 || port > 65_535) {
+    serviceAt.invalid('port', port, 'port is not valid: must be between 1 and 65535, inclusive');
+  }
+  checkWebhookService(serviceAt, service);
+}
+
+/** Rules for the authorities that a webhook is trusted by: of a definition in use, which would not be any more. */
+export function checkBundle(at: At, { webhook }: CustomResourceConversion): void {
+  const pem = Buffer.from(webhook?.clientConfig?.caBundle ?? '', 'base64').toString('utf8');
+  if (pem.trim() === '') return;
+  try {
+    checkCertificates(pem, 'caBundle');
+  } catch {
+    const why = 'unable to load root certificates: unable to parse bytes as PEM block';
+    at.child('webhookClientConfig').invalid('caBundle', `${Buffer.byteLength(pem)} bytes`, why);
+  }
 }
 
 function checkReviewVersions(at: At, versions: readonly string[]): void {
