@@ -248,6 +248,74 @@ onServer('admission webhooks', { store: 'embedded', flags: flagsFor(audit) }, (s
     assert.match((await client.post(maps, configMap('x'))).body.message, /is not asked for a while/);
   });
 
+  describe('with match conditions', () => {
+    const fails = { name: 'fails', expression: 'object.nothing == 1' };
+    const error = "expression 'object.nothing == 1' resulted in error: no such key: nothing";
+
+    it('are asked about what meets all of them', async () => {
+      const { client } = server();
+      const matchConditions = [
+        { name: 'kind', expression: 'request.kind.kind == "ConfigMap" && request.operation == "CREATE"' },
+        { name: 'marked', expression: 'object.data.marked == "yes" && oldObject == null' },
+        { name: 'mine', expression: 'authorizer.requestResource.check("delete").allowed()' },
+      ];
+      hooks.say.set('v', () => ({ allowed: false }));
+      await add('Validating', webhook('v', { matchConditions }));
+      const labels = { name: 'v.example.com', kind: 'webhook', type: 'validating', operation: 'CREATE' };
+      const excluded = (): Promise<number> =>
+        server().metric('apiserver_admission_match_condition_exclusions_total', labels);
+      const before = await excluded();
+      created(await client.post(maps, configMap('x', { data: { marked: 'no' } })));
+      assert.deepEqual([hooks.called, await excluded()], [[], before + 1]);
+      refused(await client.post(maps, configMap('y', { data: { marked: 'yes' } })), 400, undefined as never);
+      ok(await client.patch(`${maps}/x`, { data: { marked: 'yes' } }));
+      assert.deepEqual(hooks.called, ['v']);
+    });
+
+    it('refuse what they cannot tell, or leave it, and leave what another condition keeps out', async () => {
+      const { client } = server();
+      await add('Mutating', webhook('m', { matchConditions: [fails], failurePolicy: 'Ignore' }));
+      created(await client.post(maps, configMap('x')));
+      await configurations.removeAll();
+      const keeps = { name: 'keeps', expression: 'object.metadata.name != "kept"' };
+      await add('Validating', webhook('v', { matchConditions: [fails, keeps] }));
+      created(await client.post(maps, configMap('kept')));
+      const { message } = refused(await client.post(maps, configMap('y')), 403, 'Forbidden');
+      assert.equal(message, `configmaps "y" is forbidden: ${error}`);
+      assert.deepEqual(hooks.called, []);
+    });
+
+    it('see what others have changed', async () => {
+      hooks.say.set('a', () => patch({ op: 'add', path: '/data', value: { by: 'a' } }));
+      await add(
+        'Mutating',
+        webhook('a'),
+        webhook('b', { matchConditions: [{ name: 'by-a', expression: 'object.data.by == "a"' }] }),
+      );
+      created(await server().client.post(maps, configMap('x')));
+      assert.deepEqual(hooks.called, ['a', 'b']);
+    });
+
+    it('have to be in form', async () => {
+      const { client } = server();
+      const post = (matchConditions: readonly object[]): Promise<string> =>
+        client
+          .post('/apis/admissionregistration.platform.io/v1/validatingwebhookconfigurations', {
+            metadata: { name: 'bad' },
+            webhooks: [{ ...webhook('v', { matchConditions }), admissionReviewVersions: ['v1'], sideEffects: 'None' }],
+          })
+          .then((reply) => refused(reply, 422, 'Invalid').message);
+      assert.match(await post([{ name: 'a', expression: 'object.a' }]), /webhooks\[0\].matchConditions\[0\].expression: Invalid value: "object.a": must evaluate to bool/); // prettier-ignore
+      assert.match(await post([{ name: 'a', expression: 'params.a == 1' }]), /undeclared reference to 'params'/);
+      assert.match(
+        await post([{ name: 'a b', expression: 'true' }]),
+        /matchConditions\[0\].name: Invalid value: "a b"/,
+      );
+      const many = Array.from({ length: 65 }, (_, i) => ({ name: `a${i}`, expression: 'true' }));
+      assert.match(await post(many), /webhooks\[0\].matchConditions: Too many: 65: must have at most 64 items/);
+    });
+  });
+
   it('do not see their own configurations', async () => {
     const { client } = server();
     hooks.say.set('v', () => ({ allowed: false }));

@@ -15,7 +15,7 @@ export interface ConditionsAsked {
   /** Of the webhook or the policy. */
   readonly name: string;
   readonly kind: 'webhook' | 'policy';
-  readonly type: 'validate' | 'admit';
+  readonly type: 'validate' | 'validating' | 'admit';
   readonly operation: string;
 }
 

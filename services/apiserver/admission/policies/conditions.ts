@@ -26,11 +26,14 @@ const MET: Matched = { matches: true };
 const UNMET: Matched = { matches: false };
 
 /** Asks conditions in their order: a false one decides, also beside others that cannot be told. */
-export async function askConditions(it: Conditions, values: () => Readonly<Record<string, Value>>): Promise<Matched> {
+export async function askConditions(
+  it: Conditions,
+  values: () => Promise<Readonly<Record<string, Value>>> | Readonly<Record<string, Value>>,
+): Promise<Matched> {
   if (it.conditions.length === 0) return MET;
   const { about, metrics } = it;
   const startedMs = performance.now();
-  const matched = await meets(it, values());
+  const matched = await meets(it, await values());
   metrics.conditions(about, (performance.now() - startedMs) / 1000);
   if ('errors' in matched) return it.failsOpen ? UNMET : matched;
   return matched;

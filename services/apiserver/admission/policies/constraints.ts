@@ -3,9 +3,8 @@ import type {
   NamedRuleWithOperations,
 } from '../../../machinery/types/generated/admissionregistration.v1.js';
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
-import { selectorOf } from '../webhooks/compiled.js';
 import { formsOf, matches, type Asked, type MatchesDeps } from '../webhooks/matching.js';
-import type { Selecting } from '../webhooks/selecting.js';
+import { selectorOf, type Selecting } from '../webhooks/selecting.js';
 
 /** Which requests a policy or a binding is about. */
 export interface Constraints extends Selecting {

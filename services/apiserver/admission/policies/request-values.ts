@@ -52,13 +52,12 @@ export class RequestValues {
    * @throws {StatusError} NotFound, for the namespace of the request; InternalError, for states that cannot be converted
    */
   async of(as: ResourceDeclaration, params: Value): Promise<Readonly<Record<string, Value>>> {
-    return {
-      ...(await this.#statesAs(as)),
-      params,
-      request: this.#aboutAs(as),
-      authorizer: this.#authorizer,
-      namespaceObject: await (this.#namespace ??= this.#namespaceObject()),
-    };
+    return { ...(await this.plain(as)), params, namespaceObject: await (this.#namespace ??= this.#namespaceObject()) };
+  }
+
+  /** Without parameters, and with nothing looked up. @throws {StatusError} InternalError */
+  async plain(as: ResourceDeclaration): Promise<Readonly<Record<string, Value>>> {
+    return { ...(await this.#statesAs(as)), request: this.#aboutAs(as), authorizer: this.#authorizer };
   }
 
   async #statesAs(as: ResourceDeclaration): Promise<Readonly<Record<string, Value>>> {

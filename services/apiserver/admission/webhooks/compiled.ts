@@ -1,10 +1,6 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
-import {
-  EVERY_LABEL,
-  labelSelectorOf,
-  type LabelSelector,
-  type LabelSelectorObject,
-} from '../../../machinery/selectors/label-selector.js';
+import { A_BOOL, Composition } from '../../../machinery/cel/policies/composition.js';
+import type { LabelSelector } from '../../../machinery/selectors/label-selector.js';
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -12,6 +8,9 @@ import type {
   WebhookClientConfig,
 } from '../../../machinery/types/generated/admissionregistration.v1.js';
 import type { CachedObject } from '../../cache/cached-object.js';
+import { compiled as compiledExpression } from '../policies/compiled.js';
+import type { Condition } from '../policies/conditions.js';
+import { selectorOf } from './selecting.js';
 
 /** A webhook of a configuration, ready to be matched. Validating ones have the same members, but for one. */
 export interface CompiledWebhook {
@@ -32,6 +31,8 @@ export interface CompiledWebhook {
   /** Whether it wants to see an object again that others have changed since. */
   readonly isReinvoked: boolean;
   readonly reviewVersions: readonly string[];
+  /** What a request has to meet. */
+  readonly conditions: readonly Condition[];
   /** Another one when what is asked, or how, changes: what is remembered of a webhook is kept by it. */
   readonly id: string;
 }
@@ -69,15 +70,15 @@ function compile(
     hasNoSideEffects: DRY_RUN_CLASSES.has(webhook.sideEffects),
     isReinvoked: webhook.reinvocationPolicy === 'IfNeeded',
     reviewVersions: webhook.admissionReviewVersions ?? [],
+    conditions: conditionsOf(webhook),
     id: JSON.stringify([configuration, name, timeoutSeconds, clientConfig]),
   };
 }
 
-/** One that cannot be read, which no write lets through, excludes nothing. */
-export function selectorOf(selector: MutatingWebhook['objectSelector'] = {}): LabelSelector {
-  try {
-    return labelSelectorOf(selector as LabelSelectorObject); // keys and operators are required
-  } catch {
-    return EVERY_LABEL;
-  }
+function conditionsOf({ matchConditions = [] }: MutatingWebhook): readonly Condition[] {
+  const composition = new Composition({ hasParams: false, hasAuthorizer: true }, false);
+  return matchConditions.map(({ name = '', expression = '' }) => ({
+    name,
+    compiled: compiledExpression(expression, () => composition.expression(expression, A_BOOL)),
+  }));
 }

@@ -3,6 +3,7 @@ import type { AdmissionPlugin, AdmissionRequest, MutatingPhase } from '../plugin
 import type { Answer } from './answer.js';
 import { askWebhook } from './asking.js';
 import type { CompiledWebhook } from './compiled.js';
+import { WebhookConditions } from './conditions.js';
 import type { Invocation } from './matching.js';
 import { openWebhooks, type WebhookPluginDeps, type Webhooks } from './open.js';
 import { patchObject } from './patching.js';
@@ -69,13 +70,16 @@ class MutatingWebhooks implements AdmissionPlugin {
 
   async #callAll(request: AdmissionRequest, invocations: readonly Invocation[], phase: MutatingPhase): Promise<void> {
     const rounds = this.#roundsOf(request);
+    const conditions = new WebhookConditions(this.#d, request, 'admit');
     if (phase.isReinvocation) rounds.comeBack(request.object);
     for (const invocation of invocations) {
       const { webhook } = invocation;
       if (phase.isReinvocation && !rounds.isDue(webhook)) continue;
       if (!(await isSelected(this.#d.objects, webhook, request))) continue;
+      if (!(await conditions.meets(invocation))) continue;
       if (await this.#call(request, invocation, phase.isReinvocation ? 1 : 0)) {
         rounds.changed();
+        conditions.changed();
         phase.reinvoke();
       }
       rounds.saw(webhook);

@@ -9,7 +9,7 @@ import { Pools } from './pools.js';
 
 export type WebhookPluginDeps = Pick<
   AdmissionDeps,
-  'vocabulary' | 'catalog' | 'objects' | 'configuration' | 'metrics' | 'log' | 'resources'
+  'vocabulary' | 'catalog' | 'objects' | 'configuration' | 'metrics' | 'log' | 'resources' | 'decide'
 >;
 
 /** What both kinds of webhooks have. */

@@ -1,6 +1,12 @@
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import { notFound } from '../../../machinery/meta/status.js';
-import type { LabelSelector } from '../../../machinery/selectors/label-selector.js';
+import {
+  EVERY_LABEL,
+  labelSelectorOf,
+  type LabelSelector,
+  type LabelSelectorObject,
+} from '../../../machinery/selectors/label-selector.js';
+import type { MutatingWebhook } from '../../../machinery/types/generated/admissionregistration.v1.js';
 import type { AdmissionObjects } from '../objects.js';
 import type { AdmissionRequest } from '../plugin.js';
 
@@ -12,6 +18,15 @@ type Labels = Readonly<Record<string, string>> | undefined;
 export interface Selecting {
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
+}
+
+/** One that cannot be read, which no write lets through, excludes nothing. */
+export function selectorOf(selector: MutatingWebhook['objectSelector'] = {}): LabelSelector {
+  try {
+    return labelSelectorOf(selector as LabelSelectorObject); // keys and operators are required
+  } catch {
+    return EVERY_LABEL;
+  }
 }
 
 /** Whether the selectors of a webhook or a policy let a request through to it. @throws {StatusError} NotFound, of its namespace */

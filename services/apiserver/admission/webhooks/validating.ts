@@ -1,6 +1,7 @@
 import { firstOf } from '../../../client/deadline/deadline.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
 import { askWebhook } from './asking.js';
+import { WebhookConditions } from './conditions.js';
 import type { Invocation } from './matching.js';
 import { openWebhooks, type WebhookPluginDeps, type Webhooks } from './open.js';
 import { ReviewWriter } from './review.js';
@@ -35,8 +36,10 @@ class ValidatingWebhooks implements AdmissionPlugin {
   /** The first that refuses ends the others. */
   async #callAll(request: AdmissionRequest, invocations: readonly Invocation[]): Promise<void> {
     const selected: Invocation[] = [];
+    const conditions = new WebhookConditions(this.#d, request, 'validating');
     for (const invocation of invocations) {
-      if (await isSelected(this.#d.objects, invocation.webhook, request)) selected.push(invocation);
+      if (!(await isSelected(this.#d.objects, invocation.webhook, request))) continue;
+      if (await conditions.meets(invocation)) selected.push(invocation);
     }
     const refused = new AbortController();
     const either = firstOf(request.signal, refused.signal);

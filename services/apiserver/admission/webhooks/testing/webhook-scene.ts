@@ -3,6 +3,7 @@ import type { TestAuthority } from '../../../../client/testing/certificates.js';
 import { answerJson, startTlsService, type Handler, type TlsService } from '../../../../client/testing/tls-service.js';
 import type { ApiObject, JsonObject } from '../../../../machinery/meta/object.js';
 import type { WebhookCall } from '../../../metrics/admission-metrics.js';
+import { CountedPolicies } from '../../../metrics/policy-metrics.js';
 import type { CachedObject } from '../../../cache/cached-object.js';
 import { catalog, resources, servedAs, words } from '../../../registry/testing/served.js';
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from '../../plugin.js';
@@ -54,6 +55,7 @@ export function cached(object: unknown): CachedObject {
 export class WebhookScene {
   readonly service: TlsService;
   readonly calls: WebhookCall[] = [];
+  readonly policies = new CountedPolicies();
   readonly logged: object[] = [];
   /** Webhooks by their path. */
   readonly say = new Map<string, Say | Handler>();
@@ -116,10 +118,12 @@ export class WebhookScene {
       catalog,
       resources,
       configuration: this.configuration,
+      decide: () => ({ decision: 'noOpinion', reason: '' }),
       log: { warn: (_: string, keys: object) => void this.logged.push(keys) } as WebhookPluginDeps['log'],
       metrics: {
         called: (call: WebhookCall) => void this.calls.push(call),
         breaker: () => UNOBSERVED,
+        policies: this.policies,
       } as unknown as WebhookPluginDeps['metrics'], // all that webhooks use of it
       objects: {
         cached: ({ resource }: { resource: string }, namespace: string, name: string) =>
