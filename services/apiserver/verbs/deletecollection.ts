@@ -19,6 +19,8 @@ export const deleteCollection =
     const options = await readDeleteOptions(ctx, deps);
     const page = await listed(deps, ctx, request, served, form);
     const objects = page.objects();
+    // Admission sees each of them in the version of the request: many in one question.
+    if (served.conversion !== undefined) await served.conversion.objects(objects, signal);
     const queue = objects.values();
     const failed = new AbortController();
     const worker = async (): Promise<void> => {

@@ -70,6 +70,9 @@ describe('structural schemas, beside a slow reference', () => {
         const filled = structuredClone(value);
         fillDefaults(filled, read(schema));
         assert.deepEqual(plain(filled), plain(defaulted(value, schema)));
+        const inOrder = sorted(value) as Record<string, unknown>;
+        fillDefaults(inOrder, read(schema));
+        assert.equal(JSON.stringify(inOrder), JSON.stringify(sorted(inOrder)));
       }),
       { numRuns: RUNS },
     );

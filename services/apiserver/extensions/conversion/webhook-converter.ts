@@ -12,12 +12,13 @@ import { readConverted } from './answer.js';
 import { ConversionError } from './failures.js';
 import { reviewVersion, writeReview } from './review.js';
 
-/** Longest time of a question. */
 const TIMEOUT_SECONDS = 30;
 
 export interface WebhookConverterDeps extends CallersDeps {
   readonly vocabulary: Pick<Vocabulary, 'groups'>;
   readonly metrics: ConversionMetrics;
+  /** Longest time of a question. @default 30 */
+  readonly timeoutSeconds?: number;
 }
 
 /** Asks the webhook of a definition. */
@@ -26,8 +27,8 @@ export class WebhookConverter implements ObjectConverter {
   readonly #definition: string;
   readonly #clientConfig: WebhookClientConfig;
   readonly #reviewVersion: string | undefined;
-  /** Fires when nothing is asked any more. */
-  readonly #over = new AbortController();
+  /** Who leaves while others may wait for the same does not end a question: its time is bounded. */
+  readonly #never = new AbortController();
   #caller: Caller | undefined;
 
   /** @param definition Its name. */
@@ -58,7 +59,6 @@ export class WebhookConverter implements ObjectConverter {
   }
 
   close(): void {
-    this.#over.abort(new Error('The definition has changed or is no more'));
     this.#caller?.service.close();
   }
 
@@ -74,7 +74,7 @@ export class WebhookConverter implements ObjectConverter {
     };
     const caller = this.#opened();
     try {
-      const body = await traced('Call conversion webhook', about, () => post(caller, review.body, this.#over.signal));
+      const body = await traced('Call conversion webhook', about, () => post(caller, review.body, this.#never.signal));
       return readConverted(body, review, objects);
     } catch (err) {
       const told = err instanceof ConversionError ? err : failedCall(err);
@@ -87,7 +87,7 @@ export class WebhookConverter implements ObjectConverter {
     const options = {
       called: `conversion webhook for ${this.#definition}`,
       clientConfig: this.#clientConfig,
-      timeoutSeconds: TIMEOUT_SECONDS,
+      timeoutSeconds: this.#d.timeoutSeconds ?? TIMEOUT_SECONDS,
     };
     try {
       return (this.#caller ??= openCaller(options, this.#d));

@@ -22,7 +22,7 @@ export interface ObjectConverter {
    * @throws {StatusError} InternalError
    */
   convert(objects: readonly Convertible[], to: string): Promise<readonly ApiObject[]>;
-  /** Nothing more will be asked. */
+  /** Nothing more will be asked; what is under way comes to its end. */
   close(): void;
 }
 

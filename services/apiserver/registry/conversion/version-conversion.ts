@@ -70,14 +70,36 @@ export class VersionConversion {
       if (found === undefined) missing.add(object);
       else converted.set(object, found);
     }
-    if (missing.size === 0) return objects.map((object) => converted.get(object) ?? object);
-    await this.#await(missing, converted, signal);
-    const asked = batches([...missing]);
-    await inParallel(asked, AT_ONCE, async (batch) => {
+    if (missing.size > 0) await this.#bring([...missing], converted, signal);
+    return objects.map((object) => converted.get(object) ?? object);
+  }
+
+  async #bring(
+    missing: readonly CachedObject[],
+    converted: Map<CachedObject, CachedObject>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const shared = new Set(missing.flatMap((object) => this.#underWay.get(object) ?? []));
+    const fresh = missing.filter((object) => !this.#underWay.has(object));
+    const taken = [...shared].map(async (question) => {
+      // What others could not have is asked for once more: it may be another object's fault.
+      const answer = await unlessAborted(question, signal).catch(() => signal.throwIfAborted());
+      for (const [object, made] of answer ?? []) converted.set(object, made);
+    });
+    await Promise.all([this.#askAll(fresh, converted, signal), ...taken]);
+    const left = missing.filter((object) => !converted.has(object));
+    await this.#askAll(left, converted, signal);
+  }
+
+  async #askAll(
+    objects: readonly CachedObject[],
+    converted: Map<CachedObject, CachedObject>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await inParallel(batches(objects), AT_ONCE, async (batch) => {
       signal.throwIfAborted();
       for (const [object, made] of await unlessAborted(this.#ask(batch), signal)) converted.set(object, made);
     });
-    return objects.map((object) => converted.get(object) ?? object);
   }
 
   /** A state that is not stored, in this version. @throws {StatusError} InternalError @throws `signal.reason` */
@@ -96,19 +118,6 @@ export class VersionConversion {
 
   #found(object: CachedObject): CachedObject | undefined {
     return object.layout.apiVersion === this.#o.apiVersion ? object : this.#kept.get(object);
-  }
-
-  /** Takes what others have asked for. What they could not have is asked for once more: it may be another object's fault. */
-  async #await(
-    missing: Set<CachedObject>,
-    converted: Map<CachedObject, CachedObject>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const questions = new Set([...missing].flatMap((object) => this.#underWay.get(object) ?? []));
-    for (const question of questions) {
-      const answer = await unlessAborted(question, signal).catch(() => signal.throwIfAborted());
-      for (const [object, made] of answer ?? []) if (missing.delete(object)) converted.set(object, made);
-    }
   }
 
   async #ask(batch: readonly CachedObject[]): Promise<Converted> {
