@@ -150,6 +150,81 @@ describe('APIServices', function () {
     });
   });
 
+  describe('discovery', () => {
+    const V2 = 'application/json;g=apidiscovery.platform.io;v=v2;as=APIGroupDiscoveryList';
+    interface Group {
+      readonly metadata: { readonly name: string };
+      readonly versions: readonly { readonly version: string; readonly freshness: string; readonly resources: readonly { readonly resource: string }[] }[]; // prettier-ignore
+    }
+    const groups = async (): Promise<Group[]> =>
+      (ok(await server.client.get('/apis', { accept: V2 })) as unknown as { items: Group[] }).items;
+    const told = async (): Promise<Group | undefined> =>
+      (await groups()).find(
+        ({ metadata, versions }) => metadata.name === GROUP && versions[0]?.freshness === 'Current',
+      );
+
+    it('tells of them in their place, in all forms', async () => {
+      const group = await eventually(told, 20_000);
+      assert.deepEqual(group.versions.map(({ version }) => version), ['v1']); // prettier-ignore
+      assert.deepEqual(group.versions[0]?.resources, [
+        {
+          resource: 'flunders',
+          responseKind: { group: GROUP, version: 'v1', kind: 'Flunder' },
+          scope: 'Namespaced',
+          singularResource: 'flunder',
+          verbs: ['create', 'delete', 'get', 'list', 'watch'],
+          shortNames: ['fl'],
+          subresources: [{ subresource: 'console', responseKind: { group: '', version: '', kind: 'Flunder' }, verbs: ['get'] }],
+        },
+      ]); // prettier-ignore
+      const names = (await groups()).map(({ metadata }) => metadata.name);
+      assert.equal(names.at(-1), GROUP);
+      assert.equal(names.filter((name) => name === 'apps').length, 1);
+      const plain = ok(await server.client.get('/apis')) as unknown as {
+        groups: { name: string; preferredVersion: object }[];
+      };
+      assert.deepEqual(plain.groups.map(({ name }) => name), names); // prettier-ignore
+      assert.deepEqual(plain.groups.at(-1)?.preferredVersion, { groupVersion: `${GROUP}/v1`, version: 'v1' });
+      assert.equal(ok(await server.client.get(`/apis/${GROUP}`)).kind, 'APIGroup');
+      assert.equal(ok(await server.client.get(`/apis/${GROUP}/v1`))['groupVersion'], `${GROUP}/v1`);
+    });
+
+    it('is told of as it was while they are away, and read in the form of old where there is no other', async () => {
+      const { client } = server;
+      const path = `${API_SERVICES}/v2.${GROUP}`;
+      far.answers.set(`/apis/${GROUP}/v2`, (_req, res) => void res.end(JSON.stringify({ kind: 'APIResourceList', resources: [{ name: 'sharks', kind: 'Shark', namespaced: false, verbs: ['get'] }] }))); // prettier-ignore
+      created(await client.post(API_SERVICES, far.apiService(GROUP, 'v2', { versionPriority: 20 })));
+      const versions = (): Promise<string> =>
+        groups().then((all) => (all.find(({ metadata }) => metadata.name === GROUP)?.versions ?? []).map((it) => `${it.version} ${it.freshness} ${it.resources.map(({ resource }) => resource).join()}`).join('; ')); // prettier-ignore
+      const shows = (text: string): Promise<true> =>
+        eventually(async () => ((await versions()) === text ? true : undefined), 20_000);
+      await shows('v2 Current sharks; v1 Current flunders');
+      ok(await client.patch(path, { spec: { service: { namespace: 'default', name: 'gone' } } }));
+      await shows('v2 Stale ; v1 Current flunders');
+      ok(await client.delete(path));
+      await shows('v1 Current flunders');
+      far.answers.delete(`/apis/${GROUP}/v2`);
+    });
+
+    it('tells of their schemas, in both versions', async () => {
+      const { client } = server;
+      const path = `apis/${GROUP}/v1`;
+      const index = await eventually(async () => {
+        const { paths } = ok(await client.get('/openapi/v3')) as unknown as { paths: Record<string, { serverRelativeURL: string }> }; // prettier-ignore
+        return paths[path]?.serverRelativeURL;
+      }, 20_000);
+      assert.equal(index, `/openapi/v3/${path}?hash=15`);
+      assert.match((await client.get(index)).text, /A kind of fish/);
+      const two = await client.get('/openapi/v2');
+      const { paths, definitions } = two.body as unknown as { paths: object; definitions: Record<string, unknown> };
+      assert.ok(`/${path}/namespaces/{namespace}/flunders/{name}` in paths);
+      assert.ok('com.example.far.v1.Flunder' in definitions && 'shared.Spec' in definitions);
+      assert.notDeepEqual(Object.keys((paths as Record<string, object>)['/apis/apps/v1/deployments'] ?? {}), ['get']);
+      const protobuf = await client.get('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' }); // prettier-ignore
+      assert.match(protobuf.text, /com\.example\.far\.v1\.Flunder/);
+    });
+  });
+
   it('never stand before what is served here', async () => {
     const { client } = server;
     for (const [group, version] of [

@@ -1,7 +1,9 @@
 import { badRequest } from '../../machinery/meta/status.js';
 import { isLongRunning } from '../metrics/request-metrics.js';
+import type { RemoteSchemas } from '../registry/remote-api.js';
 import type { ServedApi } from '../registry/served.js';
 import type { Context } from '../request/request.js';
+import { unknownPath } from '../verbs/dispatch.js';
 import { proxyRequest, type ProxyDeps } from '../subresources/connect/proxy-request.js';
 import type { Target } from '../subresources/connect/target.js';
 import { identityHeaders } from './identity-headers.js';
@@ -33,6 +35,13 @@ export class Forwarder {
     if (route === undefined) return false;
     await this.forward(ctx, route);
     return true;
+  };
+
+  /** Answers with the schemas of a version, as who serves it tells them. @throws {StatusError} */
+  readonly schemas = async (ctx: Context, { group, version }: RemoteSchemas): Promise<void> => {
+    const route = this.routeOf(group, version);
+    if (route === undefined) throw unknownPath();
+    await this.forward(ctx, route);
   };
 
   /** Whether a request for this URL may go on in another protocol with another server. */

@@ -5,7 +5,6 @@ import { isReadable, type CachedObject } from '../cache/cached-object.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
 import { prepareForCreate } from '../registry/prepare.js';
 import { declaredResource, keyOf, type ResourceTable, type StoredResource } from '../registry/resources.js';
-import type { ServedApi } from '../registry/served.js';
 import type { WriteDecision, Writer } from '../registry/writer.js';
 import { THE_SERVER } from '../request/users.js';
 import { apiServiceOf, withAvailability, type ApiService } from './api-service.js';
@@ -38,7 +37,7 @@ export class LocalUpkeep {
   /** Those that were there at the start, until they have been looked at. */
   #atStart: Set<string> | undefined;
   /** What there should be, of the API that was served last. */
-  #wanted: { readonly of: ServedApi; readonly all: ReadonlyMap<string, LocalService> } | undefined;
+  #wanted: { readonly generation: number; readonly all: ReadonlyMap<string, LocalService> } | undefined;
   /** Objects that were found in order, as long as the API is the same. */
   #inOrder = new WeakSet<CachedObject>();
 
@@ -70,9 +69,9 @@ export class LocalUpkeep {
 
   #wantedNow(): ReadonlyMap<string, LocalService> {
     const { api } = this.#d.live.current;
-    if (this.#wanted?.of === api) return this.#wanted.all;
+    if (this.#wanted?.generation === api.generation) return this.#wanted.all;
     const all = localServices(api, this.#builtIn);
-    this.#wanted = { of: api, all };
+    this.#wanted = { generation: api.generation, all };
     this.#inOrder = new WeakSet();
     return all;
   }

@@ -13,6 +13,7 @@ import type { UserInfo } from '../request/request.js';
 import { PRIVILEGED_GROUP } from '../request/users.js';
 import { proxyLimits, type OperationOptions } from '../subresources/options.js';
 import { AvailabilityChecks } from './availability.js';
+import { RemoteDocuments } from './documents.js';
 import { Forwarder } from './forward.js';
 import { Peers } from './peers.js';
 import { Routes } from './routes.js';
@@ -40,6 +41,8 @@ export interface AggregationDeps {
 /** What other servers serve behind this one. */
 export interface Aggregation {
   readonly forwarder: Forwarder;
+  /** What they tell of themselves. */
+  readonly documents: RemoteDocuments;
   /** Looks after them until `signal` fires. Never throws. The caches have to be loaded. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -58,11 +61,14 @@ export function openAggregation(o: AggregationOptions, d: AggregationDeps): Aggr
   const peers = new Peers({ objects, certificate, connectMs: limits.connectMs, toEndpoints, observe }, routes);
   const user: UserInfo = { name: vocabulary.users.aggregator, uid: '', groups: [PRIVILEGED_GROUP], extra: {} };
   const checks = new AvailabilityChecks({ ...d, routes, peers, objects, group, user, metrics: metrics.aggregation });
+  const discoveryGroup = vocabulary.apiDiscoveryGroup;
+  const documents = new RemoteDocuments({ routes, peers, user, discoveryGroup, log });
   const proxying = { limits, streams: d.streams, words: vocabulary.protocols };
   return {
+    documents,
     forwarder: new Forwarder({ routes, peers, proxying, live: d.live }),
     run: async (signal) => {
-      await checks.run(signal);
+      await Promise.all([checks.run(signal), documents.run(signal)]);
       peers.close();
     },
   };

@@ -1,5 +1,6 @@
 import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
-import type { ServedGroup, ServedVersion } from '../registry/served.js';
+import type { ServedVersion } from '../registry/served.js';
+import { isRemote, type ShownGroup, type ShownVersion } from './merge.js';
 
 /** Versions of the aggregated form; the two differ in name only. */
 export const AGGREGATED_VERSIONS = ['v2', 'v2beta1'] as const;
@@ -32,7 +33,11 @@ function resourceEntry(d: ResourceDeclaration): object {
 /** Of versions that stay as they are while others come and go. */
 const entries = new WeakMap<ServedVersion, object>();
 
-function versionEntry(served: ServedVersion): object {
+function versionEntry(served: ShownVersion): object {
+  if (isRemote(served)) {
+    const { version, resources, isStale } = served;
+    return { version, resources, freshness: isStale ? 'Stale' : 'Current' };
+  }
   let entry = entries.get(served);
   if (entry === undefined) {
     entry = { version: served.version, resources: served.resources.map(resourceEntry), freshness: 'Current' };
@@ -42,7 +47,7 @@ function versionEntry(served: ServedVersion): object {
 }
 
 /** Everything about some groups in one document: a client asks twice instead of once per group version. */
-export function aggregatedList(apiVersion: string, groups: readonly ServedGroup[]): object {
+export function aggregatedList(apiVersion: string, groups: readonly ShownGroup[]): object {
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion,

@@ -4,34 +4,55 @@ import { negotiate } from '../http/negotiation.js';
 import { respondJson } from '../http/respond.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { Context } from '../request/request.js';
-import type { ServedApi, ServedGroup, ServedVersion } from '../registry/served.js';
+import type { RemoteApi } from '../registry/remote-api.js';
+import type { ServedApi, ServedVersion } from '../registry/served.js';
 import { aggregatedList, type AggregatedVersion } from './aggregated.js';
 import { Document, respondDocument } from '../http/document.js';
+import { isRemote, merged, type ShownGroup } from './merge.js';
 import { groupDocument, groupList, resourceList } from './resource-lists.js';
 import { aggregatedType, discoveryView } from './view.js';
 
 export interface DiscoveryDeps {
   readonly live: { readonly current: { readonly api: ServedApi } };
+  /** What others serve behind this server. */
+  readonly remote: { readonly current: Pick<RemoteApi, 'versions'> };
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;
+}
+
+/** All that clients are shown, of one version of the API and one state of what others serve. */
+interface Shown {
+  readonly remote: RemoteApi['versions'];
+  readonly groups: readonly ShownGroup[];
 }
 
 /** Answers what is served. A document is made when it is first asked for, and kept for as long as what it tells of is served. */
 export class Discovery {
   readonly #live: DiscoveryDeps['live'];
+  readonly #remote: DiscoveryDeps['remote'];
+  /** The newest of each version of the API. */
+  readonly #shown = new WeakMap<ServedApi, Shown>();
   readonly #vocabulary: Vocabulary;
   readonly #showsHash: boolean;
   /** By what they tell of: the API, a group or a version, each never changed. A few forms each. */
-  readonly #documents = new WeakMap<ServedApi | ServedGroup | ServedVersion, Map<string, Document>>();
+  readonly #documents = new WeakMap<Shown | ShownGroup | ServedVersion, Map<string, Document>>();
 
-  constructor({ live, vocabulary, gates }: DiscoveryDeps) {
+  constructor({ live, remote, vocabulary, gates }: DiscoveryDeps) {
     this.#showsHash = gates.enabled('StorageVersionHash');
     this.#live = live;
+    this.#remote = remote;
     this.#vocabulary = vocabulary;
   }
 
-  get #api(): ServedApi {
-    return this.#live.current.api;
+  get #api(): Shown {
+    const { api } = this.#live.current;
+    const { versions } = this.#remote.current;
+    let shown = this.#shown.get(api);
+    if (shown?.remote !== versions) {
+      shown = { remote: versions, groups: merged(api.groups, versions) };
+      this.#shown.set(api, shown);
+    }
+    return shown;
   }
 
   /** `/api` */
@@ -74,7 +95,7 @@ export class Discovery {
   /** `/api/<version>`, where the group is '', and `/apis/<group>/<version>` */
   async resources(ctx: Context, name: string, version: string): Promise<void> {
     const served = this.#find(name)?.versions.find((v) => v.version === version);
-    if (served === undefined) throw unknownPath();
+    if (served === undefined || isRemote(served)) throw unknownPath(); // that one answers for itself
     await this.#respond(ctx, served, () => resourceList(name, served, this.#showsHash));
   }
 
@@ -86,19 +107,19 @@ export class Discovery {
     });
   }
 
-  #find(name: string): ServedGroup | undefined {
+  #find(name: string): ShownGroup | undefined {
     return this.#api.groups.find((g) => g.name === name);
   }
 
-  async #respond(ctx: Context, of: ServedGroup | ServedVersion, build: () => object): Promise<void> {
+  async #respond(ctx: Context, of: ShownGroup | ServedVersion, build: () => object): Promise<void> {
     const type = negotiate(ctx.get('Accept'));
     await respondJson(ctx, 200, this.#document(of, '', build).bytes, type);
   }
 
   async #respondAggregated(
     ctx: Context,
-    api: ServedApi,
-    groups: readonly ServedGroup[],
+    api: Shown,
+    groups: readonly ShownGroup[],
     version: AggregatedVersion,
   ): Promise<void> {
     const apiVersion = `${this.#vocabulary.apiDiscoveryGroup}/${version}`;
@@ -110,7 +131,7 @@ export class Discovery {
     });
   }
 
-  #document(of: ServedApi | ServedGroup | ServedVersion, form: string, build: () => object): Document {
+  #document(of: Shown | ShownGroup | ServedVersion, form: string, build: () => object): Document {
     let forms = this.#documents.get(of);
     if (forms === undefined) this.#documents.set(of, (forms = new Map<string, Document>()));
     let document = forms.get(form);

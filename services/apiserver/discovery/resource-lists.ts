@@ -1,6 +1,7 @@
 import type { ResourceDeclaration, SubresourceDeclaration } from '../../machinery/types/declarations.js';
 import { storageVersionHash } from '../../machinery/types/storage-version-hash.js';
-import type { ServedGroup, ServedVersion } from '../registry/served.js';
+import type { ServedVersion } from '../registry/served.js';
+import type { ShownGroup } from './merge.js';
 
 /** `v1`, `apps/v1` */
 export const groupVersionName = (group: string, version: string): string =>
@@ -52,20 +53,20 @@ export function resourceList(group: string, { version, resources }: ServedVersio
 }
 
 /** One group in the answer of `/apis`. */
-export function groupEntry({ name, versions }: ServedGroup): object {
+export function groupEntry({ name, versions }: ShownGroup): object {
   const entries = versions.map(({ version }) => ({ groupVersion: groupVersionName(name, version), version }));
   return { name, versions: entries, preferredVersion: entries[0] };
 }
 
 /** The answer of `/apis/<group>`. */
-export const groupDocument = (group: ServedGroup): object => ({
+export const groupDocument = (group: ShownGroup): object => ({
   kind: 'APIGroup',
   apiVersion: 'v1',
   ...groupEntry(group),
 });
 
 /** The answer of `/apis`. The core group is not among them: it has `/api`. */
-export const groupList = (groups: readonly ServedGroup[]): object => ({
+export const groupList = (groups: readonly ShownGroup[]): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
   groups: groups.filter((g) => g.name !== '').map(groupEntry),

@@ -17,12 +17,16 @@ import { methodRefused } from '../pipeline/request-info.js';
 import type { Context, RequestState, Stage } from '../request/request.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { LiveCatalog } from '../registry/live-catalog.js';
+import type { RemoteApi, RemoteSchemas } from '../registry/remote-api.js';
 import { Discovery } from './discovery.js';
 import { Document, respondDocument } from '../http/document.js';
 import { versionDocument } from './version.js';
 
 export interface PathDeps {
   readonly live: Pick<LiveCatalog, 'current'>;
+  /** What others serve behind this server, and who hands requests for it to them. */
+  readonly remote: { readonly current: RemoteApi };
+  readonly forwardSchemas: (ctx: Context, schemas: RemoteSchemas) => Promise<void>;
   readonly catalog: Catalog;
   readonly vocabulary: Vocabulary;
   readonly gates: FeatureGates;

@@ -5,13 +5,19 @@ import { firstMatch, mediaRanges, notAcceptable } from '../http/negotiation.js';
 import { unknownPath } from '../verbs/dispatch.js';
 import type { Context } from '../request/request.js';
 import type { CatalogVersion, LiveCatalog } from '../registry/live-catalog.js';
+import type { RemoteApi, RemoteSchemas } from '../registry/remote-api.js';
 import { DocumentWriter, type DocumentDeps } from './documents.js';
 import { jsonInParts } from './json-parts.js';
 import { partsOf, type Part } from './parts.js';
+import { withSpecs } from './remote-specs.js';
 import { encodeDocument } from './protobuf/encode.js';
 
 export interface OpenApiDeps extends DocumentDeps {
   readonly live: Pick<LiveCatalog, 'current'>;
+  /** What others serve behind this server. */
+  readonly remote: { readonly current: Pick<RemoteApi, 'schemas'> };
+  /** Hands a request for a document of version 3 to who serves what it tells of. */
+  readonly forwardSchemas: (ctx: Context, schemas: RemoteSchemas) => Promise<void>;
 }
 
 /** The document of everything, in the forms that were asked for. */
@@ -37,7 +43,8 @@ export class OpenApi {
   #writer: DocumentWriter | undefined;
   /** By what they are made of. */
   readonly #v3 = new WeakMap<object, Promise<Document>>();
-  readonly #v2 = new WeakMap<CatalogVersion['api'], FormsOfV2>();
+  /** The newest of each version of the API. */
+  readonly #v2 = new WeakMap<CatalogVersion['api'], { readonly of: RemoteApi['schemas']; readonly forms: FormsOfV2 }>();
 
   constructor(d: OpenApiDeps) {
     this.#d = d;
@@ -47,23 +54,41 @@ export class OpenApi {
   async v2(ctx: Context): Promise<void> {
     const isJson = typeFor(ctx, [JSON_TYPE, PROTOBUF_TYPE, OLD_PROTOBUF_TYPE]) === JSON_TYPE;
     const { current } = this.#d.live;
-    let forms = this.#v2.get(current.api);
-    if (forms === undefined) this.#v2.set(current.api, (forms = {}));
+    const schemas = this.#schemas(current);
+    const forms = this.#formsOf(current.api, this.#d.remote.current.schemas);
     if (isJson) {
-      forms.json ??= this.#makeV2(current, jsonInParts, true);
+      forms.json ??= this.#makeV2(current, schemas, jsonInParts, true);
       await respondDocument(ctx, await forms.json, UNCACHED);
     } else {
-      forms.protobuf ??= this.#makeV2(current, encodeDocument, false);
+      forms.protobuf ??= this.#makeV2(current, schemas, encodeDocument, false);
       await respondDocument(ctx, await forms.protobuf, { 'Content-Type': PROTOBUF_TYPE, ...NOT_KEPT });
     }
   }
 
+  #formsOf(api: CatalogVersion['api'], schemas: RemoteApi['schemas']): FormsOfV2 {
+    const known = this.#v2.get(api);
+    if (known?.of === schemas) return known.forms;
+    const forms: FormsOfV2 = {};
+    this.#v2.set(api, { of: schemas, forms });
+    return forms;
+  }
+
+  /** Of what is not served here. */
+  #schemas({ api }: CatalogVersion): readonly RemoteSchemas[] {
+    return this.#d.remote.current.schemas.filter(
+      ({ group, version }) =>
+        !api.groups.some(({ name, versions }) => name === group && versions.some((it) => it.version === version)),
+    );
+  }
+
   #makeV2(
     { api, catalog }: CatalogVersion,
+    schemas: readonly RemoteSchemas[],
     encode: (document: object) => Work<Buffer>,
     isJson: boolean,
   ): Promise<Document> {
-    return made(this.#documents().v2(partsOf(api.groups), catalog.types), encode, isJson);
+    const specs = schemas.flatMap(({ spec }) => spec ?? []);
+    return made(withSpecs(this.#documents().v2(partsOf(api.groups), catalog.types), specs), encode, isJson);
   }
 
   /** `/openapi/v3`: where the documents are, each with its hash. */
@@ -75,6 +100,9 @@ export class OpenApi {
       const { hash } = await this.#document(part, current);
       paths[part.path] = { serverRelativeURL: urlOf(part.path, hash) };
     }
+    for (const { path, hash } of this.#schemas(current)) {
+      if (hash !== undefined) paths[path] = { serverRelativeURL: urlOf(path, encodeURIComponent(hash)) };
+    }
     await respondDocument(ctx, new Document({ paths }), UNCACHED);
   }
 
@@ -83,7 +111,11 @@ export class OpenApi {
     requireJson(ctx);
     const { current } = this.#d.live;
     const part = partsOf(current.api.groups).find((p) => p.path === path);
-    if (part === undefined) throw unknownPath();
+    if (part === undefined) {
+      const remote = this.#schemas(current).find((it) => it.path === path && it.hash !== undefined);
+      if (remote === undefined) throw unknownPath();
+      return this.#d.forwardSchemas(ctx, remote);
+    }
     const document = await this.#document(part, current);
     const hash = ctx.state.query.get('hash');
     if (hash === null || hash === '') return respondDocument(ctx, document, UNCACHED);

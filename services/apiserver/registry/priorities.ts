@@ -30,8 +30,13 @@ const GROUPS: ReadonlyMap<string, number> = new Map(
 const OF_OTHERS = 1_000;
 const DOMAIN = /\.(?:platform|k8s)\.io$/;
 
+const known = (group: string): number | undefined => GROUPS.get(group.replace(DOMAIN, '.*'));
+
 /** The priority of a group that this server serves itself. */
-export const groupPriority = (group: string): number => GROUPS.get(group.replace(DOMAIN, '.*')) ?? OF_OTHERS;
+export const groupPriority = (group: string): number => known(group) ?? OF_OTHERS;
+
+/** Whether it is a group that definitions do not make. */
+export const isBuiltInGroup = (group: string): boolean => known(group) !== undefined;
 
 /** Versions of built-in groups whose priority their name does not tell. */
 const VERSIONS: ReadonlyMap<string, number> = new Map(
@@ -52,7 +57,7 @@ export const DEFINED_VERSION_PRIORITY = 100;
 
 /** The priority of a built-in version in its group. */
 export function versionPriority(group: string, version: string): number {
-  const known = VERSIONS.get(`${group.replace(DOMAIN, '.*')}/${version}`);
-  if (known !== undefined) return known;
+  const found = VERSIONS.get(`${group.replace(DOMAIN, '.*')}/${version}`);
+  if (found !== undefined) return found;
   return version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15;
 }

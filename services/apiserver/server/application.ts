@@ -117,6 +117,8 @@ export async function application(
       health,
       metrics,
       issuerDocuments,
+      remote: aggregation.documents,
+      forwardSchemas: aggregation.forwarder.schemas,
       version: d.version,
       otherPaths: o.profiling ? DEBUG_PATHS : [],
       returnsDeleted: (declaration) => core.resources.served(declaration)?.stored.strategy.returnsDeleted ?? false,

@@ -12,6 +12,7 @@ import { bounds, respondToErrors } from '../../pipeline/exchange-stages.js';
 import { requestInfo } from '../../pipeline/request-info.js';
 import type { RequestState } from '../../request/request.js';
 import type { CatalogVersion } from '../../registry/live-catalog.js';
+import { NOTHING_REMOTE, type RemoteApi } from '../../registry/remote-api.js';
 import { servedApi } from '../../registry/runtime-config.js';
 import type { ServedApi } from '../../registry/served.js';
 import { pathRoutes } from '../routes.js';
@@ -39,6 +40,8 @@ interface PathServerOptions {
   readonly issuerDocuments?: IssuerDocuments | undefined;
   /** The served API, in place of that of the catalog. */
   readonly api?: () => ServedApi;
+  /** What others serve. */
+  readonly remote?: () => RemoteApi;
 }
 
 /** The stages that paths need, on a real HTTP server. */
@@ -59,6 +62,15 @@ export async function startPathServer(o: PathServerOptions = {}): Promise<PathSe
   app.use(
     pathRoutes({
       live,
+      remote: {
+        get current(): RemoteApi {
+          return o.remote?.() ?? NOTHING_REMOTE;
+        },
+      },
+      forwardSchemas: (ctx, { path }) => {
+        ctx.body = { forwarded: path };
+        return Promise.resolve();
+      },
       catalog,
       vocabulary: words,
       gates: DEFAULT_GATES,
