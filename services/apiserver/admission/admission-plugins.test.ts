@@ -71,8 +71,9 @@ describe('ADMISSION_PLUGINS', () => {
         'CertificateSigning',
         'CertificateSubjectRestriction',
         'DefaultIngressClass',
+        'MutatingAdmissionPolicy', // policies are of later releases
         'MutatingAdmissionWebhook',
-        'ValidatingAdmissionPolicy', // of a later release, which is asked for
+        'ValidatingAdmissionPolicy',
         'ValidatingAdmissionWebhook',
         'ResourceQuota',
       ],

@@ -37,6 +37,7 @@ import { priority } from './plugins/priority.js';
 import { runtimeClass } from './plugins/runtime-class.js';
 import { securityContextDeny } from './plugins/security-context-deny.js';
 import { serviceAccount } from './plugins/service-account/plugin.js';
+import { mutatingPolicies } from './policies/mutating.js';
 import { validatingPolicies } from './policies/validating.js';
 import { mutatingWebhooks } from './webhooks/mutating.js';
 import { validatingWebhooks } from './webhooks/validating.js';
@@ -164,6 +165,7 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, open: denyServiceExternalIPs },
   { name: 'DenyEscalatingExec', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyEscalatingExec(d) },
   { name: 'DenyExecOnPrivileged', byDefault: false, deprecated: NO_EXEC, open: (_, d) => denyExecOnPrivileged(d) },
+  { name: 'MutatingAdmissionPolicy', byDefault: true, open: (_, d) => mutatingPolicies(d) },
   { name: 'MutatingAdmissionWebhook', byDefault: true, open: (_, d) => mutatingWebhooks(d) },
   { name: 'ValidatingAdmissionPolicy', byDefault: true, open: (_, d) => validatingPolicies(d) },
   { name: 'ValidatingAdmissionWebhook', byDefault: true, open: (_, d) => validatingWebhooks(d) },

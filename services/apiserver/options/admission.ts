@@ -19,6 +19,7 @@ export const ADMISSION_PLUGIN_NAMES = [
   'ImagePolicyWebhook',
   'LimitPodHardAntiAffinityTopology',
   'LimitRanger',
+  'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'NamespaceAutoProvision',
   'NamespaceExists',

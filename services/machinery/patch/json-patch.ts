@@ -20,6 +20,9 @@ interface Operation {
   readonly value: Json;
 }
 
+/** The document is not what a `test` says that it is. */
+export class TestFailed extends DoesNotApply {}
+
 /** A patch under way. */
 interface Run {
   readonly draft: Draft;
@@ -132,7 +135,7 @@ function copy(run: Run, { from, path }: Operation): void {
 
 /** Absent and null pass for the same, which is how a patch asks that something is not there yet. */
 function test({ draft }: Run, { path, value }: Operation): void {
-  if (!jsonEqual(draft.get(path) ?? null, value)) throw new DoesNotApply(`testing value ${shownPath(path)} failed`);
+  if (!jsonEqual(draft.get(path) ?? null, value)) throw new TestFailed(`testing value ${shownPath(path)} failed`);
 }
 
 /** The message is the one that clients know; the reason goes where they look for details. */

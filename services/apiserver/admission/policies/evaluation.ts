@@ -1,5 +1,6 @@
 import type { Expression } from '../../../machinery/cel/expression.js';
 import { BudgetError, CelError, CelMap, type Value } from '../../../machinery/cel/values.js';
+import type { PolicyCheck } from '../../metrics/policy-metrics.js';
 import { turns } from '../../http/turns.js';
 import { Waiting } from './asking.js';
 
@@ -25,6 +26,12 @@ export class OutOfBudget extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run');
   }
+}
+
+/** For metrics: what an error of an expression is. */
+export function errorTypeOf(message: string): PolicyCheck['errorType'] {
+  if (message.startsWith('compilation')) return 'compile_error';
+  return message.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';
 }
 
 export type Variables = ReadonlyMap<string, Compiled>;

@@ -1,7 +1,7 @@
 import { authorizer } from '../../../machinery/cel/libraries/authorizer.js';
 import { jsonValue } from '../../../machinery/cel/json-values.js';
 import type { Value } from '../../../machinery/cel/values.js';
-import { notFound } from '../../../machinery/meta/status.js';
+import { hasReason, notFound } from '../../../machinery/meta/status.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
 import { NAMESPACES } from '../namespaces.js';
@@ -60,6 +60,11 @@ export class RequestValues {
     return { ...(await this.#statesAs(as)), request: this.#aboutAs(as), authorizer: this.#authorizer };
   }
 
+  /** A state of the request in a form that it has been shown in. */
+  shown(as: ResourceDeclaration, state: ApiObject): ApiObject {
+    return this.#writer.shown(as, state);
+  }
+
   async #statesAs(as: ResourceDeclaration): Promise<Readonly<Record<string, Value>>> {
     let states = this.#states.get(as);
     if (states === undefined) {
@@ -104,5 +109,19 @@ export class RequestValues {
     const found = await this.#d.objects.present(NAMESPACES, '', namespace, this.#request);
     if (found === undefined) throw notFound(NAMESPACES, namespace);
     return namespaceValue(found);
+  }
+}
+
+/** What expressions may name; or why it cannot be shown, which is a matter of the failure policy. */
+export async function shownValues(
+  values: RequestValues,
+  as: ResourceDeclaration,
+  params: Value,
+): Promise<Readonly<Record<string, Value>> | string> {
+  try {
+    return await values.of(as, params);
+  } catch (err) {
+    if (!hasReason(err, 'InternalError')) throw err;
+    return `failed to convert object version: ${(err as Error).message}`;
   }
 }

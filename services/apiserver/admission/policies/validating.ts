@@ -1,6 +1,4 @@
-import type { Value } from '../../../machinery/cel/values.js';
-import type { ResourceDeclaration } from '../../../machinery/types/declarations.js';
-import { hasReason, StatusError, type Reason } from '../../../machinery/meta/status.js';
+import { StatusError, type Reason } from '../../../machinery/meta/status.js';
 import type { AdmissionDeps } from '../admission-plugins.js';
 import type { PolicyCheck } from '../../metrics/policy-metrics.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.js';
@@ -8,11 +6,11 @@ import { joined, refused } from '../refusal.js';
 import type { Asked } from '../webhooks/matching.js';
 import type { CompiledBinding } from './compiled.js';
 import { askConditions } from './conditions.js';
-import { Evaluation, OutOfBudget, Pace, POLICY_BUDGET } from './evaluation.js';
+import { errorTypeOf, Evaluation, OutOfBudget, Pace, POLICY_BUDGET } from './evaluation.js';
 import { openHooks, type Hook } from './hooks.js';
 import { invocationsOf, type Invocation } from './invocations.js';
 import { Params, type Param } from './params.js';
-import { RequestValues } from './request-values.js';
+import { RequestValues, shownValues } from './request-values.js';
 import {
   Annotations,
   annotationsOf,
@@ -98,7 +96,7 @@ class ValidatingPolicies implements AdmissionPlugin {
     param: Param,
     { values, pace }: { readonly values: RequestValues; readonly pace: Pace },
   ): Promise<Said> {
-    const known = await shownValues(values, as, param);
+    const known = await shownValues(values, as, param.value);
     if (typeof known === 'string') return { verdicts: [failed(known)], annotations: [] };
     const about = { name: policy.name, kind: 'policy', type: 'validate', operation: request.operation } as const;
     const { conditions, variables } = policy;
@@ -186,31 +184,12 @@ class ValidatingPolicies implements AdmissionPlugin {
   }
 }
 
-/** What expressions may name; or why it cannot be shown, which is a matter of the failure policy. */
-async function shownValues(
-  values: RequestValues,
-  as: ResourceDeclaration,
-  param: Param,
-): Promise<Readonly<Record<string, Value>> | string> {
-  try {
-    return await values.of(as, param.value);
-  } catch (err) {
-    if (!hasReason(err, 'InternalError')) throw err;
-    return `failed to convert object version: ${(err as Error).message}`;
-  }
-}
-
 const denialOf = (policy: ValidatingPolicy, binding: CompiledBinding, { message, reason }: Verdict): Denial => ({
   policy: policy.name,
   binding: binding.name,
   message,
   reason,
 });
-
-export function errorTypeOf(message: string): PolicyCheck['errorType'] {
-  if (message.startsWith('compilation')) return 'compile_error';
-  return message.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';
-}
 
 /** Reasons of refusals that policies may give. */
 const REASONS: ReadonlySet<string> = new Set<Reason>(['Unauthorized', 'Forbidden', 'RequestEntityTooLarge']);

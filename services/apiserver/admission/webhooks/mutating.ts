@@ -1,13 +1,12 @@
-import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, MutatingPhase } from '../plugin.js';
 import type { Answer } from './answer.js';
 import { askWebhook } from './asking.js';
-import type { CompiledWebhook } from './compiled.js';
 import { WebhookConditions } from './conditions.js';
 import type { Invocation } from './matching.js';
 import { openWebhooks, type WebhookPluginDeps, type Webhooks } from './open.js';
 import { patchObject } from './patching.js';
 import { ReviewWriter } from './review.js';
+import { RoundsOfRequests } from './rounds.js';
 import { isSelected } from './selecting.js';
 
 const NAME = 'MutatingAdmissionWebhook';
@@ -17,42 +16,11 @@ export function mutatingWebhooks(d: WebhookPluginDeps): AdmissionPlugin {
   return new MutatingWebhooks(d, openWebhooks(d, 'mutatingwebhookconfigurations', d.configuration.get(NAME)));
 }
 
-/** What is remembered of a request between the two rounds. */
-class Rounds {
-  /** Webhooks that want to see later changes, and have seen the object. */
-  readonly #seen = new Set<string>();
-  readonly #due = new Set<string>();
-  #left: string | undefined;
-
-  /** Others have changed the object: all that have seen it, and want to, see it again. */
-  changed(): void {
-    for (const id of this.#seen) this.#due.add(id);
-  }
-
-  saw({ id, isReinvoked }: CompiledWebhook): void {
-    if (isReinvoked) this.#seen.add(id);
-  }
-
-  isDue({ id }: CompiledWebhook): boolean {
-    return this.#due.has(id);
-  }
-
-  /** The end of a round. */
-  leave(object: ApiObject | undefined): void {
-    this.#left = this.#seen.size === 0 ? undefined : JSON.stringify(object);
-  }
-
-  /** The beginning of the next one: plugins may have changed the object meanwhile. */
-  comeBack(object: ApiObject | undefined): void {
-    if (this.#left !== undefined && this.#left !== JSON.stringify(object)) this.changed();
-  }
-}
-
 class MutatingWebhooks implements AdmissionPlugin {
   readonly operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
   readonly #d: WebhookPluginDeps;
   readonly #webhooks: Webhooks;
-  readonly #rounds = new WeakMap<AdmissionRequest, Rounds>();
+  readonly #rounds = new RoundsOfRequests();
 
   constructor(d: WebhookPluginDeps, webhooks: Webhooks) {
     this.#d = d;
@@ -69,7 +37,7 @@ class MutatingWebhooks implements AdmissionPlugin {
   }
 
   async #callAll(request: AdmissionRequest, invocations: readonly Invocation[], phase: MutatingPhase): Promise<void> {
-    const rounds = this.#roundsOf(request);
+    const rounds = this.#rounds.of(request);
     const conditions = new WebhookConditions(this.#d, request, 'admit');
     if (phase.isReinvocation) rounds.comeBack(request.object);
     for (const invocation of invocations) {
@@ -120,11 +88,5 @@ class MutatingWebhooks implements AdmissionPlugin {
       request.annotate(`${auditAnnotations.mutationWebhookPrefix}${place}`, told);
     }
     return mutated;
-  }
-
-  #roundsOf(request: AdmissionRequest): Rounds {
-    let rounds = this.#rounds.get(request);
-    if (rounds === undefined) this.#rounds.set(request, (rounds = new Rounds()));
-    return rounds;
   }
 }
