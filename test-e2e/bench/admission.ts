@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop } from './load.js';
+import type { PairedRow } from './paired-rows.js';
 import { cpuMicros, start, type Started } from './processes.js';
 import { CONNECTIONS, type Costed } from './scenarios.js';
 
@@ -145,13 +146,6 @@ async function creates({ target, server }: Subject, kind: (typeof KINDS)[number]
   return { ...measured, cpuMicros: (cpuMicros(server.pid) - before) / measured.count };
 }
 
-/** Creates a second with each of the variants. */
-export interface AdmissionRow {
-  readonly scenario: string;
-  readonly measured: Costed;
-  readonly besides: { readonly by: string; readonly perSecond: number } | undefined;
-}
-
 const middle = (parts: readonly Costed[]): Costed => {
   const found = [...parts].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(parts.length / 2)];
   if (found === undefined) throw new Error('Nothing was measured');
@@ -159,11 +153,7 @@ const middle = (parts: readonly Costed[]): Costed => {
 };
 
 /** What admission costs a creation: servers that differ in what they have to admit, by turns. */
-export async function admissionRows(
-  store: string,
-  seconds: number,
-  etcdUrl: string | undefined,
-): Promise<AdmissionRow[]> {
+export async function admissionRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<PairedRow[]> {
   const subjects = await Promise.all(VARIANTS.map((variant) => open(variant, store, etcdUrl)));
   const bare = await Promise.all(
     subjects.map(
@@ -173,7 +163,7 @@ export async function admissionRows(
   );
   try {
     for (const [i, subject] of subjects.entries()) await populate(subject, `https://127.0.0.1:${bare[i]?.line ?? ''}`);
-    const rows: AdmissionRow[] = [];
+    const rows: PairedRow[] = [];
     for (const kind of KINDS) rows.push(...(await byTurns(subjects, kind, seconds)));
     return rows;
   } finally {
@@ -187,7 +177,7 @@ async function byTurns(
   subjects: readonly Subject[],
   kind: (typeof KINDS)[number],
   seconds: number,
-): Promise<AdmissionRow[]> {
+): Promise<PairedRow[]> {
   const parts = new Map<string, Costed[]>(subjects.map(({ variant }) => [variant.name, []]));
   for (const subject of subjects) await creates(subject, kind, seconds / TURNS); // warm
   for (let turn = 0; turn < TURNS; turn++) {

@@ -10,6 +10,8 @@ import { admissionRows } from './admission.js';
 import { informerFigures } from './clients.js';
 import type { Target } from './connection.js';
 import { controllerFigures } from './controllers.js';
+import { customFigures } from './custom.js';
+import type { PairedRow } from './paired-rows.js';
 import { cpuMicros, residentBytes, start, type Started } from './processes.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
 import { storeLimit } from './store-limit.js';
@@ -67,7 +69,8 @@ async function measureStore(store: string, o: { seconds: number; only: string })
     await platform.stop();
     if (INFORMER.includes(o.only)) rows.push(...(await informerRows(store, etcd?.url)));
     if (CONTROLLERS.includes(o.only)) rows.push(...(await controllerRows(store, o.seconds, etcd?.url)));
-    if (ADMISSION.includes(o.only)) rows.push(...(await admissionRowsOf(store, o.seconds, etcd?.url)));
+    if (ADMISSION.includes(o.only)) rows.push(...paired(store, await admissionRows(store, o.seconds, etcd?.url)));
+    if (CUSTOM.includes(o.only)) rows.push(...(await customRows(store, o.seconds, etcd?.url)));
   } finally {
     await etcd?.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -132,8 +135,25 @@ const MOST_ADDED_MB = 60;
 /** Part of the names of the rows about admission. */
 const ADMISSION = 'create ConfigMap, admission';
 
-async function admissionRowsOf(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
-  return (await admissionRows(store, seconds, etcdUrl)).map(({ scenario, measured, besides }) => ({
+/** Part of the names of the rows about custom objects. */
+const CUSTOM = 'custom objects';
+
+async function customRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
+  const { rows, definitions, servedAfterMs } = await customFigures(store, seconds, etcdUrl);
+  return [
+    ...paired(store, rows),
+    {
+      ...row(store, `custom objects, served after their definition, ${definitions} of them`, 'ms', servedAfterMs),
+      limit: MOST_UNTIL_SERVED_MS,
+      limitBy: 'aim',
+    },
+  ];
+}
+
+const MOST_UNTIL_SERVED_MS = 100;
+
+const paired = (store: string, rows: readonly PairedRow[]): Row[] =>
+  rows.map(({ scenario, measured, besides }) => ({
     ...row(store, scenario, '/s', measured.perSecond),
     limit: besides?.perSecond,
     limitBy: besides?.by ?? '',
@@ -141,7 +161,6 @@ async function admissionRowsOf(store: string, seconds: number, etcdUrl: string |
     p99Ms: measured.p99Ms,
     cpuMicros: measured.cpuMicros,
   }));
-}
 
 const row = (store: string, scenario: string, unit: string, value: number): Row => ({
   store,
