@@ -281,6 +281,7 @@ function definitions(server: () => TestServer): void {
       storage,
       served: true,
       schema: schemaWith({ properties }),
+      additionalPrinterColumns: ['a', 'b'].map((it) => ({ name: it, type: 'string', jsonPath: `.spec.${it}` })),
     });
     const text = { type: 'string' };
     const path = await define(client, group, {
@@ -301,6 +302,14 @@ function definitions(server: () => TestServer): void {
     assert.deepEqual(specOf(ok(await client.get(`${path(namespace)}/x`))), { a: '1', both: '2' });
     const stored = ok(await client.get(`${DEFINITIONS}/widgets.${group}`))['status'] as { storedVersions: string[] };
     assert.deepEqual(stored.storedVersions, ['v1']);
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    for (const [version, cells] of [
+      ['v1', ['x', '1', null]],
+      ['v2', ['x', null, 'd']],
+    ] as const) {
+      const table = ok(await client.get(path(namespace, version), { accept }));
+      assert.deepEqual((table['rows'] as { cells: unknown[] }[])[0]?.cells, cells);
+    }
   });
 }
 

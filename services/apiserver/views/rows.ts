@@ -23,21 +23,25 @@ export interface Rows {
 
 const made = new WeakMap<Columns, Rows>();
 
-/** Always the same for one declaration, so that all versions and views of a kind share what is kept. */
-export function rowsOf(declaration: TableDeclaration | undefined): Rows {
+/**
+ * Always the same for one declaration, so that all versions and views of a kind share what is kept.
+ *
+ * @param read What the columns look into; always the same for one declaration, too.
+ */
+export function rowsOf(declaration: TableDeclaration | undefined, read: (shown: Shown) => unknown = parsed): Rows {
   const columns = columnsOf(declaration);
   let rows = made.get(columns);
-  if (rows === undefined) made.set(columns, (rows = makeRows(columns)));
+  if (rows === undefined) made.set(columns, (rows = makeRows(columns, read)));
   return rows;
 }
 
-function makeRows(columns: Columns): Rows {
+function makeRows(columns: Columns, read: (shown: Shown) => unknown): Rows {
   const kept = new Generations<CachedObject, Row>(bytesOf, VIEW_BUDGET);
   const rowOf = (shown: Shown): Row => {
-    if (!(shown instanceof CachedObject)) return makeRow(columns, shown);
+    if (!(shown instanceof CachedObject)) return makeRow(columns, read(shown));
     const known = kept.get(shown);
     if (known !== undefined) return known;
-    const row = makeRow(columns, parsed(shown));
+    const row = makeRow(columns, read(shown));
     kept.set(shown, row);
     return row;
   };

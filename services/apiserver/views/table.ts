@@ -8,7 +8,17 @@ import { rowsOf, type Rows } from './rows.js';
 import { ByteWriter } from '../http/byte-writer.js';
 import { jsonError, jsonFrame } from './json-frames.js';
 import { partialHead } from './metadata-json.js';
-import { jsonOf, metadataOf, versionOf, type Shown, listMeta, markObject, type ListMeta, type View } from './view.js';
+import {
+  inServedVersion,
+  jsonOf,
+  metadataOf,
+  versionOf,
+  type Shown,
+  listMeta,
+  markObject,
+  type ListMeta,
+  type View,
+} from './view.js';
 import type { Asker } from '../http/turns.js';
 import { inSlices } from './slices.js';
 
@@ -21,7 +31,8 @@ const NO_DEFINITIONS = '"columnDefinitions":null';
 /** Objects as rows for people to read, in JSON. */
 export function objectsAsTable(served: ServedResource, apiVersion: string, include: IncludeObject): View {
   const { definitions } = columnsOf(served.declaration.table);
-  const table = new TableView(served.declaration.table, apiVersion, include, (shown) => jsonOf(served, shown));
+  const json = (shown: Shown): Buffer => jsonOf(served, shown);
+  const table = new TableView(served.declaration.table, apiVersion, include, json, readerOf(served));
   const one = (shown: Shown, shownDefinitions: string): Buffer =>
     Buffer.concat([table.head({ resourceVersion: versionOf(shown) }, shownDefinitions), table.row(shown), END]);
   return {
@@ -38,6 +49,10 @@ export function objectsAsTable(served: ServedResource, apiVersion: string, inclu
     opening: (frames) => withDefinitions(frames, definitions),
   };
 }
+
+/** Columns of built-in kinds look into what is stored; each version of a custom kind has columns of its own members. */
+const readerOf = (served: ServedResource): ((shown: Shown) => unknown) | undefined =>
+  served.type.declaration.custom === undefined ? undefined : (shown) => inServedVersion(served, shown);
 
 /** Objects that are not stored, a row each. */
 export function statesAsTable(
@@ -67,17 +82,18 @@ class TableView {
   readonly #rows: Rows;
   readonly #partialHead: string;
 
-  /** @param json The whole object, in the version that is asked for. */
+  /** @param json The whole object, in the version that is asked for. @param read What the columns look into. */
   constructor(
     declaration: TableDeclaration | undefined,
     apiVersion: string,
     include: IncludeObject,
     json: (shown: Shown) => Buffer,
+    read?: (shown: Shown) => unknown,
   ) {
     this.#json = json;
     this.#apiVersion = apiVersion;
     this.#include = include;
-    this.#rows = rowsOf(declaration);
+    this.#rows = rowsOf(declaration, read);
     this.#partialHead = partialHead(apiVersion);
   }
 
