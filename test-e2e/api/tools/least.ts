@@ -6,6 +6,11 @@ const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', 
 const workload = { selector, template };
 const conditions = [{ type: 'Checked', status: 'True', lastTransitionTime: '2021-01-01T00:00:00Z', reason: 'r', message: 'm' }]; // prettier-ignore
 
+const resourceRules = [
+  { operations: ['CREATE'], apiGroups: ['far.example.com'], apiVersions: ['v1'], resources: ['x'] },
+];
+const matching = { matchConstraints: { resourceRules } };
+
 interface Least {
   /** What a new object needs besides its name. */
   readonly body: object;
@@ -77,6 +82,10 @@ export const WITH_STATUS: Readonly<Record<string, Least>> = {
     },
     status: { acceptedNames: { plural: 'foos', kind: 'Foo' }, conditions, storedVersions: ['v1'] },
   },
+  validatingadmissionpolicies: {
+    body: { spec: { ...matching, validations: [{ expression: 'true' }] } },
+    status: { observedGeneration: 1 },
+  },
   flowschemas: {
     body: { spec: { priorityLevelConfiguration: { name: 'exempt' }, matchingPrecedence: 100 } },
     status: { conditions },
@@ -98,6 +107,15 @@ const WITHOUT_STATUS: Readonly<Record<string, object>> = {
   podtemplates: { template },
   controllerrevisions: { data: {}, revision: 1 },
   leases: { spec: {} },
+  mutatingadmissionpolicies: {
+    spec: {
+      ...matching,
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
+      reinvocationPolicy: 'Never',
+    },
+  },
+  mutatingadmissionpolicybindings: { spec: { policyName: 'none' } },
+  validatingadmissionpolicybindings: { spec: { policyName: 'none', validationActions: ['Deny'] } },
   endpointslices: { addressType: 'IPv4', endpoints: [endpoint], ports: [{ port: 80 }] },
   ingressclasses: { spec: { controller: 'example.com/c' } },
   runtimeclasses: { handler: 'h' },
