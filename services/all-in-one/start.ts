@@ -14,7 +14,7 @@ import {
   type VocabularyName,
 } from '../machinery/vocabulary/vocabulary.js';
 import { own, type Ownership } from '../storage/embedded/ownership.js';
-import { ADMIN, ensureCredentials } from './credentials/credentials.js';
+import { ADMIN, ensureCredentials, FRONT_PROXY } from './credentials/credentials.js';
 import { modeOf, nameOf, pathOf, textOf, type CredentialFile } from './credentials/files.js';
 import type { UpControllers } from './controllers.js';
 import { UP_FLAGS, type UpOptions } from './options.js';
@@ -142,10 +142,26 @@ function withMadeFiles(o: UpOptions, vocabulary: Vocabulary): UpOptions {
     tlsCertFile: made(o.tlsCertFile, 'servingCert'),
     tlsKeyFile: made(o.tlsKeyFile, 'servingKey'),
     clientCaFile: made(o.clientCaFile, 'caCert'),
+    ...frontProxyFiles(o),
     serviceAccountSigningKeyFile: signingKey,
     serviceAccountPrivateKeyFile: o.serviceAccountPrivateKeyFile === '' ? signingKey : o.serviceAccountPrivateKeyFile,
     ...(o.clusterSigningCertFile === '' && o.clusterSigningKeyFile === '' && signingFiles(o)),
     serviceAccountIssuer: o.serviceAccountIssuer.length === 0 ? [usualIssuer(vocabulary)] : o.serviceAccountIssuer,
+  };
+}
+
+/** The made certificate of the front proxy, where neither that nor whom to believe is said otherwise. */
+function frontProxyFiles(o: UpOptions): Partial<UpOptions> {
+  const isSaid = o.requestHeaderUsernameHeaders.length > 0 || o.requestHeaderClientCaFile !== '';
+  if (isSaid || o.proxyClientCertFile !== '' || o.proxyClientKeyFile !== '') return {};
+  return {
+    proxyClientCertFile: pathOf(o.dataDir, 'frontProxyCert'),
+    proxyClientKeyFile: pathOf(o.dataDir, 'frontProxyKey'),
+    requestHeaderClientCaFile: pathOf(o.dataDir, 'frontProxyCa'),
+    requestHeaderAllowedNames: [FRONT_PROXY],
+    requestHeaderUsernameHeaders: ['X-Remote-User'],
+    requestHeaderGroupHeaders: ['X-Remote-Group'],
+    requestHeaderExtraHeadersPrefix: ['X-Remote-Extra-'],
   };
 }
 

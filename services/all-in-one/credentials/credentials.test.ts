@@ -35,6 +35,9 @@ describe('ensureCredentials()', () => {
       'ca.key': '600',
       'controller-manager.crt': '644',
       'controller-manager.key': '600',
+      'front-proxy-ca.crt': '644',
+      'front-proxy-client.crt': '644',
+      'front-proxy-client.key': '600',
       'service-account.key': '600',
       'service-account.pub': '644',
     });
@@ -56,6 +59,18 @@ describe('ensureCredentials()', () => {
       assert.ok(names.split(', ').includes(`DNS:${name}`), `${name} in ${names}`);
     }
     assert.ok(names.includes('IP Address:127.0.0.1') && names.includes('IP Address:10.1.2.3'));
+  });
+
+  it('makes a certificate of the front proxy, of an authority that signs for nobody else, and both anew when one is gone', async () => {
+    await ensure();
+    const ca = read('front-proxy-ca.crt');
+    assert.equal(isIssuedByOneOf(read('front-proxy-client.crt'), ca), true);
+    assert.equal(isIssuedByOneOf(read('front-proxy-client.crt'), read('ca.crt')), false);
+    assert.equal(new X509Certificate(read('front-proxy-client.crt')).subject, 'CN=front-proxy-client');
+    rmSync(join(directory, 'front-proxy-client.key'));
+    await ensure();
+    assert.notEqual(read('front-proxy-ca.crt'), ca);
+    assert.equal(isIssuedByOneOf(read('front-proxy-client.crt'), read('front-proxy-ca.crt')), true);
   });
 
   it('changes nothing the second time', async () => {

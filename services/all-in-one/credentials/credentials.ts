@@ -6,7 +6,7 @@ import { machineHosts } from '../../machinery/pki/hosts.js';
 import { nameOf, textOf, type CredentialFile } from './files.js';
 import type { LeafRequest } from '../../machinery/pki/issue.js';
 import type { MakeRequest } from './make.js';
-import { isEmpty, planOf, type Leaf, type Plan, type Texts } from './plan.js';
+import { isEmpty, planOf, type Plan, type Texts } from './plan.js';
 
 export interface CredentialOptions {
   /** Exists, and is this process's alone. */
@@ -18,6 +18,8 @@ export interface CredentialOptions {
 }
 
 export const ADMIN = 'admin';
+/** By this name servers behind this one know it. */
+export const FRONT_PROXY = 'front-proxy-client';
 /** Members may do everything, whatever the authorizers say. */
 const ADMIN_GROUP = 'system:masters';
 
@@ -30,6 +32,9 @@ const KEPT = [
   'adminCert',
   'controllersKey',
   'controllersCert',
+  'frontProxyCa',
+  'frontProxyKey',
+  'frontProxyCert',
   'serviceAccountKey',
   'serviceAccountPublic',
 ] as const satisfies readonly CredentialFile[];
@@ -45,8 +50,13 @@ const KEPT = [
 export async function ensureCredentials(o: CredentialOptions): Promise<void> {
   const leaves = leafRequests(o);
   const texts = readTexts(o.directory);
-  const { serving, admin, controllers } = leaves;
-  const wanted = { serving: wantedOf(serving), admin: wantedOf(admin), controllers: wantedOf(controllers) };
+  const { serving, admin, controllers, frontProxy } = leaves;
+  const wanted = {
+    serving: wantedOf(serving),
+    admin: wantedOf(admin),
+    controllers: wantedOf(controllers),
+    frontProxy: wantedOf(frontProxy),
+  };
   const plan = planOf(texts, wanted, new Date());
   if (isEmpty(plan)) return;
   const authorityName = `${o.vocabulary.defaultServiceName}-ca`;
@@ -54,7 +64,7 @@ export async function ensureCredentials(o: CredentialOptions): Promise<void> {
   tell(o.log, plan);
 }
 
-function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record<Leaf, Omit<LeafRequest, 'key'>>> {
+function leafRequests({ vocabulary, hosts }: CredentialOptions): MakeRequest['leaves'] {
   const services = vocabulary.serviceHostNames;
   const names = [...machineHosts(), ...services, `${services.at(-1) ?? ''}.cluster.local`];
   return {
@@ -64,6 +74,7 @@ function leafRequests({ vocabulary, hosts }: CredentialOptions): Readonly<Record
       usage: 'serverAuth',
     },
     admin: { organization: ADMIN_GROUP, commonName: ADMIN, hosts: [], usage: 'clientAuth' },
+    frontProxy: { commonName: FRONT_PROXY, hosts: [], usage: 'clientAuth' },
     controllers: { commonName: `system:${vocabulary.controllerManagerName}`, hosts: [], usage: 'clientAuth' },
   };
 }
@@ -82,9 +93,10 @@ function readTexts(directory: string): Texts {
   return Object.fromEntries(found.filter(([, text]) => text !== undefined));
 }
 
-function tell(log: Log, { authority, leaves, serviceAccount }: Plan): void {
+function tell(log: Log, { authority, leaves, frontProxy, serviceAccount }: Plan): void {
   if (authority !== undefined) log.info('Authority made', { file: nameOf('caCert'), ...authority });
   for (const [leaf, why] of Object.entries(leaves)) log.info('Certificate made', { certificate: leaf, why });
+  if (frontProxy !== undefined) log.info('Certificate made', { certificate: FRONT_PROXY, why: frontProxy });
   if (serviceAccount !== undefined) log.info('Service account key made', { file: nameOf('serviceAccountKey') });
 }
 

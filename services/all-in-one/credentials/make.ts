@@ -15,7 +15,7 @@ export interface MakeRequest {
   readonly plan: Plan;
   readonly texts: Texts;
   readonly authorityName: string;
-  readonly leaves: Readonly<Record<Leaf, Omit<LeafRequest, 'key'>>>;
+  readonly leaves: Readonly<Record<Leaf | 'frontProxy', Omit<LeafRequest, 'key'>>>;
 }
 
 const LEAF_FILES = {
@@ -37,12 +37,26 @@ export async function make(r: MakeRequest, now: Date): Promise<void> {
       put(LEAF_FILES[leaf].cert, cert);
     }),
   );
+  if (r.plan.frontProxy !== undefined) await makeFrontProxy(r, now, put);
   if (r.plan.serviceAccount !== undefined) {
     const key = r.plan.serviceAccount === 'pair' ? await newKey() : (r.texts.serviceAccountKey ?? '');
     if (r.plan.serviceAccount === 'pair') put('serviceAccountKey', key);
     put('serviceAccountPublic', publicHalf(key));
   }
   syncDirectory(r.directory);
+}
+
+/** Who reads the authority from the server learns of a new one there: a key that is not kept cannot be stolen. */
+async function makeFrontProxy(
+  { leaves }: MakeRequest,
+  now: Date,
+  put: (file: CredentialFile, text: string) => void,
+): Promise<void> {
+  const [authorityKey, key] = await Promise.all([newKey(), newKey()]);
+  const authority = issueAuthority({ key: authorityKey, commonName: 'front-proxy-ca', previous: undefined }, now);
+  put('frontProxyKey', key);
+  put('frontProxyCert', issueLeaf({ ...leaves.frontProxy, key }, { cert: authority, key: authorityKey }, now));
+  put('frontProxyCa', authority);
 }
 
 async function makeAuthority(

@@ -7,6 +7,7 @@ const daysLater = (days: number): Date => new Date(NOW.getTime() + days * 24 * 3
 
 const HOSTS = ['localhost', '127.0.0.1', '::1', 'a.default.svc'];
 const WANTED = {
+  frontProxy: { subject: 'CN=front-proxy-client', hosts: [] },
   serving: { subject: 'CN=server', hosts: HOSTS },
   admin: { subject: 'O=group\nCN=admin', hosts: [] },
   controllers: { subject: 'CN=system:controllers', hosts: [] },
@@ -39,7 +40,12 @@ describe('planOf()', () => {
     const controllersKey = await newKey();
     const controllers = { key: controllersKey, commonName: 'system:controllers', hosts: [], usage: 'clientAuth' } as const; // prettier-ignore
     const serviceAccountKey = await newKey();
+    const [proxies, frontProxyKey] = [await newAuthority(NOW), await newKey()];
+    const frontProxy = { key: frontProxyKey, commonName: 'front-proxy-client', hosts: [], usage: 'clientAuth' } as const; // prettier-ignore
     complete = {
+      frontProxyCa: proxies.cert,
+      frontProxyKey,
+      frontProxyCert: issueLeaf(frontProxy, proxies, NOW),
       caKey: authority.key,
       caCert: authority.cert,
       ...(await serving(HOSTS, authority, NOW)),
@@ -60,6 +66,16 @@ describe('planOf()', () => {
     assert.equal(plan.authority?.how, 'new');
     assert.deepEqual(Object.keys(plan.leaves), ['serving', 'admin', 'controllers']);
     assert.equal(plan.serviceAccount, 'pair');
+    assert.equal(plan.frontProxy, 'no authority yet');
+  });
+
+  it("makes the front proxy's certificate anew when it does not fit its authority, or ends", () => {
+    for (const file of ['frontProxyCa', 'frontProxyKey', 'frontProxyCert'] as const) {
+      const { frontProxy, leaves } = planOf(without(file), WANTED, NOW);
+      assert.deepEqual([frontProxy !== undefined, leaves], [true, {}]);
+    }
+    assert.equal(planOf({ ...complete, frontProxyCa: authority.cert }, WANTED, NOW).frontProxy, 'made by another authority'); // prettier-ignore
+    assert.notEqual(planOf(complete, WANTED, daysLater(336)).frontProxy, undefined);
   });
 
   it('makes nothing when all is there', () => {

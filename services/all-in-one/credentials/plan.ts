@@ -26,6 +26,8 @@ export interface Plan {
   readonly leaves: Readonly<Partial<Record<Leaf, string>>>;
   /** `public`: only the public half, from the key that is there. */
   readonly serviceAccount?: 'pair' | 'public';
+  /** The reason to make the front proxy's certificate, and an authority for it alone, whose key nobody keeps. */
+  readonly frontProxy?: string;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface Plan {
  *
  * @throws {Error} In one line, when such a file cannot be used.
  */
-export function planOf(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now: Date): Plan {
+export function planOf(texts: Texts, wanted: Readonly<Record<Leaf | 'frontProxy', LeafWanted>>, now: Date): Plan {
   const authority = authorityPlan(texts, now);
   const leaves =
     authority === undefined
@@ -44,8 +46,10 @@ export function planOf(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>,
     throw new Error(`Cannot sign without ${nameOf('caKey')}: ${Object.entries(leaves).flat().join(' ')}`);
   }
   const serviceAccount = serviceAccountPlan(texts);
+  const frontProxy = frontProxyPlan(texts, wanted.frontProxy, now);
   return {
     leaves,
+    ...(frontProxy === undefined ? {} : { frontProxy }),
     ...(authority === undefined ? {} : { authority }),
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
   };
@@ -78,6 +82,13 @@ function leafPlan(texts: Texts, wanted: Readonly<Record<Leaf, LeafWanted>>, now:
   return Object.fromEntries(faults.filter(([, fault]) => fault !== undefined)) as Plan['leaves'];
 }
 
+function frontProxyPlan(texts: Texts, wanted: LeafWanted, now: Date): string | undefined {
+  const authority = certificateOf(texts.frontProxyCa ?? '');
+  if (authority === undefined) return 'no authority yet';
+  const pair = { cert: texts.frontProxyCert, key: texts.frontProxyKey };
+  return faultOf(pair, wanted, authority, (cert) => endsSoon(cert, now));
+}
+
 function serviceAccountPlan({ serviceAccountKey, serviceAccountPublic }: Texts): Plan['serviceAccount'] {
   if (serviceAccountKey === undefined) return 'pair';
   if (privateKeyOf(serviceAccountKey) === undefined) throw new Error(`Cannot read ${nameOf('serviceAccountKey')}`);
@@ -85,4 +96,7 @@ function serviceAccountPlan({ serviceAccountKey, serviceAccountPublic }: Texts):
 }
 
 export const isEmpty = (plan: Plan): boolean =>
-  plan.authority === undefined && plan.serviceAccount === undefined && Object.keys(plan.leaves).length === 0;
+  plan.authority === undefined &&
+  plan.frontProxy === undefined &&
+  plan.serviceAccount === undefined &&
+  Object.keys(plan.leaves).length === 0;
