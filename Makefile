@@ -38,10 +38,10 @@ lint: generated
 imports: generated
 	@$(BIN)/depcruise --config .dependency-cruiser.mjs --output-type err services test-e2e
 
-test: build check .cache/etcd/provided .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/envtest/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
+test: build check .cache/etcd/provided .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/definitions/provided .cache/envtest/provided ## everything that CI runs: check, unit, contract and end-to-end tests; the last line counts
 	@node deploy/build/test.mjs unit e2e
 
-e2e: build .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/envtest/provided ## the end-to-end tests alone
+e2e: build .cache/kubectl/provided .cache/promtool/provided .cache/engine/provided .cache/compose/provided .cache/helm/provided .cache/definitions/provided .cache/envtest/provided ## the end-to-end tests alone
 	@node deploy/build/test.mjs e2e
 
 bench: build ## measure against the limits of the machine
@@ -72,6 +72,9 @@ proto: build ## write proto/resource-api from the declarations of types
 .cache/compose/provided: deploy/compose/get-compose.mjs
 	@mkdir -p $(@D)
 	@node deploy/compose/get-compose.mjs && touch $@ || test -z "$$CI"
+
+.cache/definitions/provided: deploy/definitions/get-definitions.mjs deploy/definitions/sources.json
+	@node deploy/definitions/get-definitions.mjs && touch $@ || test -z "$$CI"
 
 .cache/helm/provided: deploy/helm/get-helm.mjs
 	@mkdir -p $(@D)

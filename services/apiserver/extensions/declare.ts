@@ -145,6 +145,7 @@ function resourceOf(
     selectableFields: selectableFieldsOf(version),
     table: { columns: columnsOf(version.additionalPrinterColumns) },
     nameRule: 'dns1123-subdomain',
+    bareFinalizers: 'any', // `strategy.ts` warns of them
     unconditionalUpdate: false,
     createOnUpdate: false,
     ...(scale === undefined ? {} : { scale: scalePathsOf(scale) }),

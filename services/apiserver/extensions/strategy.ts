@@ -2,6 +2,7 @@ import { field, StatusError, type FieldError } from '../../machinery/meta/status
 import type { ApiObject } from '../../machinery/meta/object.js';
 import { apiVersionOf } from '../../machinery/meta/object.js';
 import { embeddedProblems } from '../../machinery/structural/embedded.js';
+import { fillDefaults } from '../../machinery/structural/fill-defaults.js';
 import { duplicateItems } from '../../machinery/structural/list-keys.js';
 import { brokenRules, hasRules } from '../../machinery/structural/rules.js';
 import type { Structural } from '../../machinery/structural/structural.js';
@@ -42,7 +43,11 @@ export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerm
     prepareForCreate: (object, requester, apiVersion) => {
       if (isTerminating()) throw terminating();
       generic.prepareForCreate?.(object, requester, apiVersion);
+      // The status that was sent is gone, and with it what it has by default: the next write would bring that back.
+      const known = schema(apiVersion);
+      if (known.properties.get('status')?.hasDefaults === true) fillDefaults(object, known);
     },
+    warnings: looseFinalizers,
     validation: {
       create: (object, problems, apiVersion) => check(object, undefined, problems, apiVersion),
       update: (next, old, problems, apiVersion) => check(next, old, problems, apiVersion),
@@ -66,6 +71,20 @@ const NOT_ASKED = field.invalid(
   'null',
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** New finalizers of which it is not clear whose they are. */
+function looseFinalizers({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
+  const before = new Set(old?.metadata.finalizers);
+  const loose = (metadata.finalizers ?? []).filter(
+    (name) => !before.has(name) && !name.includes('/') && !STANDARD_FINALIZERS.has(name),
+  );
+  return loose.map((name) => {
+    const how = name.includes('.') ? ' including a path (/)' : '';
+    return `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name${how} to avoid accidental conflicts with other finalizer writers`;
+  });
+}
 
 const terminating = (): StatusError =>
   new StatusError('MethodNotAllowed', 'create not allowed while custom resource definition is terminating', {

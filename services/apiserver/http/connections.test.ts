@@ -30,6 +30,41 @@ class Kept {
   }
 }
 
+describe('a connection with large answers', () => {
+  /** More than the buffers of a connection hold. */
+  const ANSWER = 32 << 20;
+  const REQUEST = 1 << 20;
+  let files: Certificates;
+  let listener: Listener;
+  before(async () => {
+    files = makeCertificates();
+    listener = await listenHere(files, (req: IncomingMessage, res: ServerResponse) => {
+      let bytes = 0;
+      req.on('data', (part: Buffer) => (bytes += part.length));
+      req.on('end', () => res.end(req.method === 'GET' ? Buffer.alloc(ANSWER) : `<${bytes}>`));
+    });
+  });
+  after(async () => {
+    await listener.close(0);
+    files.remove();
+  });
+
+  it('takes a large request while an answer is not out', async () => {
+    const socket = await connected(listener, { ALPNProtocols: ['http/1.1'] });
+    let end = '';
+    socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'readable');
+    // At once, before anything of the answer is taken: what the server has read of the body already is what counts.
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${REQUEST}\r\n\r\n${'y'.repeat(REQUEST)}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    for await (const part of socket as AsyncIterable<Buffer>) {
+      end = (end + part.subarray(-100).toString('latin1')).slice(-100);
+      if (end.endsWith('>')) break;
+    }
+    assert.match(end, new RegExp(`<${REQUEST}>$`));
+  });
+});
+
 describe('connections of a listener that stops', () => {
   let files: Certificates;
   let listener: Listener;

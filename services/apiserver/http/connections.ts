@@ -109,6 +109,7 @@ export class Http1Connections {
     if (connection === undefined || 'stream' in res) return; // HTTP/2 has no order among requests
     if (this.#leaving) res.shouldKeepAlive = false;
     connection.unanswered.add(res);
+    if (connection.unanswered.size <= MOST_READ_ON) readOn(socket);
     res.once('close', () => {
       connection.unanswered.delete(res);
       if (connection.unanswered.size > 0) return;
@@ -122,6 +123,21 @@ export class Http1Connections {
     connection.ended = true;
     halfClose(socket);
   }
+}
+
+/** Answers that a connection may have under way while requests are read from it. */
+const MOST_READ_ON = 2;
+
+/**
+ * Node stops reading a connection while what was written to it is not out, and takes more of a request that is read already
+ * for an error: a client that has just got a large answer, and sends a large request, would be cut off. A client that
+ * does not read its answers is still not read from.
+ */
+function readOn(socket: Socket): void {
+  const paused = socket as Socket & { _paused?: boolean };
+  if (paused._paused !== true) return;
+  paused._paused = false;
+  socket.resume();
 }
 
 function isQuiet(socket: Socket, connection: Connection): boolean {

@@ -40,6 +40,8 @@ export interface Strategy extends Allocating {
   readonly returnsDeleted: boolean;
   /** Versions whose oldest clients count on dependents to stay, where a deletion does not say what happens to them. */
   readonly orphansIn?: readonly string[];
+  /** What to tell the client of a new state that is right. */
+  readonly warnings?: (next: ApiObject, old: ApiObject | undefined) => readonly string[];
   /** Told to clients whose deletion does not say what happens to dependents. */
   readonly silentDeletionWarning?: string;
   /** Members of an event carry a lease of this many seconds; 0 = kept for ever. */

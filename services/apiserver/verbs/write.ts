@@ -255,13 +255,15 @@ function takeOwners(a: AnyAttempt, { metadata }: ApiObject): void {
 const UNREADABLE_OWNERS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
 
-function validateNew({ w }: Attempt<undefined>, object: ApiObject): ApiObject {
+function validateNew({ ctx, w }: Attempt<undefined>, object: ApiObject): ApiObject {
   validateForCreate(w.served, object);
+  addWarnings(ctx, w.served.stored.strategy.warnings?.(object, undefined) ?? []);
   return object;
 }
 
-function validateNext({ w, part, old }: Attempt<ApiObject>, object: ApiObject): ApiObject {
+function validateNext({ ctx, w, part, old }: Attempt<ApiObject>, object: ApiObject): ApiObject {
   validateForUpdate(w.served, part, object, old);
+  addWarnings(ctx, w.served.stored.strategy.warnings?.(object, old) ?? []);
   return object;
 }
 

@@ -205,6 +205,8 @@ export interface ResourceDeclaration {
   readonly nameRule: string;
   /** Longest name where the kind has a bound of its own. */
   readonly nameMax?: number;
+  /** Finalizers that may stand without a domain; absent: the two that the server itself acts on. */
+  readonly bareFinalizers?: 'any';
   /** PUT without resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
   /** PUT of an object that does not exist creates it. */
