@@ -28,7 +28,7 @@ const SUITES = {
   },
 };
 /** What takes longest comes first, so that nobody waits for it in the end; the order tells nothing else. */
-const LONG = [/\/containers\//, /^unit$/, /\/controllers\//, /robustness/, /\/api\//];
+const LONG = [/ and \d+ more$/, /^unit$/, /encryption|robustness/, /\/controllers\//, /\/api\//];
 
 /** Compiled tests whose source is still there: dist keeps those of sources that were removed. */
 function compiledTests(folder) {
