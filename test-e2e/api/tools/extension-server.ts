@@ -27,7 +27,10 @@ export class ExtensionServer {
   readonly watches = new Set<ServerResponse>();
   /** What else it answers, by path. */
   readonly answers = new Map<string, Answer>();
+  /** Knows discovery of old alone. */
   plain = false;
+  /** Any certificate is good: for servers that make their own. */
+  takesAny = false;
   /** A part of the schema, to be changed. */
   description = 'A kind of fish.';
   #target: Target | undefined;
@@ -107,12 +110,20 @@ export class ExtensionServer {
     const own = this.answers.get(url.pathname);
     const document = this.#document(url.pathname, accept);
     if (own !== undefined) own(req, res, target);
-    else if (!(req.socket instanceof TLSSocket) || !req.socket.authorized) json(res, REFUSED, 401);
+    else if (!this.#believes(req)) json(res, REFUSED, 401);
     else if (document !== undefined) this.#tell(req, res, document);
     else if (url.searchParams.get('watch') === 'true') this.#watch(res);
     else if (url.pathname === FLUNDERS && req.method === 'GET') json(res, list(['a', 'b'], accept));
     else if (url.pathname === `${FLUNDERS}/a`) json(res, flunder('a'));
     else tellBack(req, res, target);
+  }
+
+  #believes({ socket }: IncomingMessage): boolean {
+    return socket instanceof TLSSocket && (socket.authorized || (this.takesAny && this.#shows(socket)));
+  }
+
+  #shows(socket: TLSSocket): boolean {
+    return Object.keys(socket.getPeerCertificate()).length > 0;
   }
 
   #tell(req: IncomingMessage, res: ServerResponse, { type, body }: { type: string; body: object }): void {
