@@ -8,6 +8,7 @@ import {
   created,
   deployment,
   deploymentsIn,
+  eventually,
   newNamespace,
   ok,
   refused,
@@ -21,6 +22,11 @@ const audit = place({
   omitStages: ['RequestReceived'],
   rules: [{ level: 'Metadata' }],
 });
+interface TypeCheckingStatus {
+  readonly observedGeneration?: number;
+  readonly typeChecking: { readonly expressionWarnings?: readonly { fieldRef: string; warning: string }[] };
+}
+
 const FAILURE = 'validation.policy.admission.platform.io/validation_failure';
 
 onServer('validating admission policies', { store: 'embedded', flags: flagsFor(audit) }, (server) => {
@@ -322,6 +328,80 @@ onServer('validating admission policies', { store: 'embedded', flags: flagsFor(a
     await policies.make('/apis/admissionregistration.platform.io/v1/validatingwebhookconfigurations', { metadata });
     const review = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
     created(await client.post('/apis/authorization.platform.io/v1/selfsubjectaccessreviews', review));
+  });
+
+  it('are held against the types that they are about, and told in their status', async () => {
+    const { client } = server();
+    const rule = { operations: ['*'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] };
+    const name = await add({
+      matchConstraints: { resourceRules: [rule] },
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      variables: [{ name: 'copies', expression: 'object.spec.replicas' }],
+      validations: [
+        { expression: 'object.spec.replicas > 1 && object.metadata.namespace == "x" && params.data.x == "y"' },
+        { expression: 'object.spec.replica > 1', messageExpression: '"x" + string(oldObject.spec.size)' },
+        { expression: 'variables.copies == "x"' },
+        { expression: 'params.spec.x == 1' },
+      ],
+    });
+    const path = `${policiesOf('Validating')}/${name}`;
+    const told = async (generation: number): Promise<readonly { fieldRef: string; warning: string }[]> => {
+      const status = await eventually(async () => {
+        const { status: said } = (await client.get(path)).body as unknown as { status: TypeCheckingStatus };
+        return said.observedGeneration === generation ? said : undefined;
+      });
+      return status.typeChecking.expressionWarnings ?? [];
+    };
+    const warnings = await told(1);
+    assert.deepEqual(
+      warnings.map(({ fieldRef }) => fieldRef),
+      ['[1].expression', '[1].messageExpression', '[2].expression', '[3].expression'].map(
+        (it) => `spec.validations${it}`,
+      ),
+    );
+    assert.equal(
+      warnings[0]?.warning,
+      "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replica'\n | object.spec.replica > 1\n | ...........^\n",
+    );
+    ok(await client.patch(path, { spec: { validations: [{ expression: 'object.spec.replicas > 1' }] } }));
+    assert.deepEqual(await told(2), []);
+    ok(await client.patch(path, { metadata: { labels: { a: 'b' } }, status: { observedGeneration: 7 } }));
+    assert.deepEqual(await told(2), []);
+  });
+
+  it('show their parameters to nobody who may not read them', async () => {
+    const { client } = server();
+    const rbac = '/apis/rbac.authorization.platform.io/v1';
+    const name = `writes-policies-${namespace}`;
+    const rule = { apiGroups: ['admissionregistration.platform.io'], resources: ['*'], verbs: ['*'] };
+    const roleRef = { kind: 'ClusterRole', name, apiGroup: 'rbac.authorization.platform.io' };
+    const subjects = [{ kind: 'User', name: 'eve' }];
+    created(await client.post(`${rbac}/clusterroles`, { metadata: { name }, rules: [rule] }));
+    created(await client.post(`${rbac}/clusterrolebindings`, { metadata: { name }, roleRef, subjects }));
+    const asEve = (path: string, body: object): Promise<Reply> =>
+      client.request('POST', `${path}?dryRun=All`, { body, headers: { 'impersonate-user': 'eve' } });
+    const validations = [{ expression: 'true' }];
+    const paramKind = { apiVersion: 'v1', kind: 'Secret' };
+    const spied = policy('Validating', 'spied', namespace, { paramKind, validations });
+    refused(await asEve(policiesOf('Validating'), spied), 422, 'Invalid', /spec.paramKind: Forbidden: user "eve" must have "get" permission on all objects of the referenced paramKind \(kind=Secret, apiVersion=v1\)$/); // prettier-ignore
+    created(await asEve(policiesOf('Validating'), policy('Validating', 'plain', namespace, { validations })));
+    const paramRef = { name: 'x', namespace, parameterNotFoundAction: 'Deny' };
+    const bound = await add(
+      { paramKind, validations },
+      { paramRef: { ...paramRef, parameterNotFoundAction: 'Allow' } },
+    );
+    const spec = { policyName: bound, validationActions: ['Deny'] };
+    const spying = { metadata: { name: 'spying' }, spec: { ...spec, paramRef } };
+    refused(await asEve(bindingsOf('Validating'), spying), 422, 'Invalid', /spec.paramRef: Forbidden: user "eve" does not have "get" permission on the object referenced by paramRef$/); // prettier-ignore
+    created(await asEve(bindingsOf('Validating'), { metadata: { name: 'plain' }, spec }));
+    const secrets = {
+      metadata: { name: 'reads' },
+      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+    };
+    const inNamespace = `${rbac}/namespaces/${namespace}`;
+    created(await client.post(`${inNamespace}/roles`, secrets));
+    created(await client.post(`${inNamespace}/rolebindings`, { metadata: { name: 'reads' }, roleRef: { ...roleRef, kind: 'Role', name: 'reads' }, subjects })); // prettier-ignore
+    created(await asEve(bindingsOf('Validating'), spying));
   });
 
   it('have to compile, and to be in form', async () => {

@@ -38,6 +38,7 @@ import { runtimeClass } from './plugins/runtime-class.js';
 import { securityContextDeny } from './plugins/security-context-deny.js';
 import { serviceAccount } from './plugins/service-account/plugin.js';
 import { mutatingPolicies } from './policies/mutating.js';
+import { policyReferences } from './policies/references.js';
 import { validatingPolicies } from './policies/validating.js';
 import { mutatingWebhooks } from './webhooks/mutating.js';
 import { validatingWebhooks } from './webhooks/validating.js';
@@ -177,6 +178,10 @@ export const ADMISSION_PLUGINS: readonly AdmissionEntry[] = [
   },
   { name: 'AlwaysAdmit', byDefault: false, deprecated: 'it does nothing', open: alwaysAdmit },
   { name: 'AlwaysDeny', byDefault: false, deprecated: 'nothing can be written with it', open: alwaysDeny },
+  {
+    name: 'PolicyReferences',
+    open: (_, d) => policyReferences({ ...d, group: d.vocabulary.groups.admissionregistration }),
+  },
   {
     name: 'RBACEscalation',
     open: (_, { access, vocabulary, decide, reader }) =>

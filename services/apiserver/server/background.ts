@@ -4,6 +4,7 @@ import type { KeyValueStore } from '../../storage/store.js';
 import { lookAfterLocalServices } from '../aggregation/look-after.js';
 import type { Aggregation } from '../aggregation/open-aggregation.js';
 import { publishTrust } from '../authentication/published-trust.js';
+import { lookAfterPolicies } from '../admission/policies/look-after.js';
 import { lookAfterRoles } from '../authorization/rbac/look-after.js';
 import type { Core } from './core.js';
 import { lookAfterDefinitions } from '../extensions/look-after.js';
@@ -60,6 +61,7 @@ async function lookAfter(
     lookAfterFlowControl(core, log, signal),
     aggregation.run(signal),
     lookAfterDefinitions(core, log, signal),
+    lookAfterPolicies(core, log, signal),
     publishTrust(o, core, log, signal),
     core.gates.enabled('APIServerIdentity') ? keepIdentity({ ...core, log }, signal) : undefined,
   ]);
