@@ -42,7 +42,7 @@ interface Spec {
   readonly paramKind?: ParamKind;
   readonly paramRef?: ParamRef;
 }
-const specOf = (object: ApiObject | undefined): Spec => (object?.['spec'] ?? {}) as Spec;
+const specOf = (object: ApiObject | undefined): Spec => object?.['spec'] ?? {};
 
 async function checkPolicy(
   d: ReferencesDeps,
