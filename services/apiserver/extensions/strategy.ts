@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../machinery/meta/object.js';
 import { embeddedProblems } from '../../machinery/structural/embedded.js';
 import { fillDefaults } from '../../machinery/structural/fill-defaults.js';
 import { duplicateItems } from '../../machinery/structural/list-keys.js';
-import { brokenRules, hasRules } from '../../machinery/structural/rules.js';
+import { brokenRulesInTurns, hasRules } from '../../machinery/structural/rules.js';
 import type { Structural } from '../../machinery/structural/structural.js';
 import { validate } from '../../machinery/structural/validate.js';
 import type { ResourceDeclaration, ScalePaths } from '../../machinery/types/declarations.js';
@@ -24,7 +24,12 @@ export interface CustomDeps {
 export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerminating }: CustomDeps): Strategy {
   const generic = genericStrategy(hub);
   const stored = apiVersionOf(hub);
-  const check = (object: ApiObject, before: ApiObject | undefined, problems: Problems, apiVersion = stored): void => {
+  const check = (
+    object: ApiObject,
+    before: ApiObject | undefined,
+    problems: Problems,
+    apiVersion = stored,
+  ): void | Promise<void> => {
     const known = schema(apiVersion);
     const found = [
       ...validate(object, known, before),
@@ -35,7 +40,7 @@ export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerm
     checkReplicas(scale(apiVersion), object, problems);
     if (!hasRules(known)) return;
     if (found.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
-    else problems.push(...brokenRules(object, known, before));
+    else return told(brokenRulesInTurns(object, known, before), problems);
   };
   return {
     ...generic,
@@ -57,6 +62,11 @@ export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerm
       },
     },
   };
+}
+
+function told(broken: FieldError[] | Promise<FieldError[]>, problems: Problems): void | Promise<void> {
+  if (Array.isArray(broken)) problems.push(...broken);
+  else return broken.then((found) => void problems.push(...found));
 }
 
 /** Of values with such problems rules cannot be asked. */

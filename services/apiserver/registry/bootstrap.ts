@@ -78,7 +78,7 @@ export async function makeMissing(
   );
   const owners = done(ownership.created(served, object, { name: vocabulary.serverName, subresource: '' }));
   prepareForCreate(stored, object, THE_SERVER);
-  validateForCreate(served, object);
+  await validateForCreate(served, object);
   record(object, owners);
   await writer.write({ stored, namespace, name }, (current) =>
     current === undefined ? { do: 'put', object } : { do: 'nothing' },

@@ -83,13 +83,20 @@ export function prepareForCreate(
   strategy.prepareForCreate?.(object, requester, apiVersion);
 }
 
-/** @throws {StatusError} Invalid, with every cause */
-export function validateForCreate({ stored, apiVersion }: ServedResource, object: ApiObject): void {
+/** What is done when validation is: most of it is done at once. */
+function whenDone(late: void | Promise<void>, next: () => void): void | Promise<void> {
+  if (late instanceof Promise) return late.then(next);
+  next();
+}
+
+/** A promise: it takes more than one turn. @throws {StatusError} Invalid, with every cause */
+export function validateForCreate({ stored, apiVersion }: ServedResource, object: ApiObject): void | Promise<void> {
   const { hub, strategy } = stored;
   const errors = [...validateMetadata(object.metadata, hub)];
   strategy.validation.object?.(object, errors, apiVersion);
-  strategy.validation.create?.(object, errors, apiVersion);
-  if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
+  return whenDone(strategy.validation.create?.(object, errors, apiVersion), () => {
+    if (errors.length > 0) throw invalid(hub, object.metadata.name ?? object.metadata.generateName ?? '', errors);
+  });
 }
 
 /**
@@ -122,8 +129,13 @@ export function prepareForUpdate(served: ServedResource, part: Part, next: ApiOb
   return next;
 }
 
-/** @throws {StatusError} Invalid, with every cause */
-export function validateForUpdate(served: ServedResource, part: Part, next: ApiObject, old: ApiObject): void {
+/** A promise: it takes more than one turn. @throws {StatusError} Invalid, with every cause */
+export function validateForUpdate(
+  served: ServedResource,
+  part: Part,
+  next: ApiObject,
+  old: ApiObject,
+): void | Promise<void> {
   const { stored, apiVersion } = served;
   const { hub, strategy } = stored;
   const { validation } = strategy;
@@ -132,13 +144,14 @@ export function validateForUpdate(served: ServedResource, part: Part, next: ApiO
     ...validateMetadataUpdate(next.metadata, old.metadata),
     ...changedImmutables(strategy.immutable, next, old),
   ];
-  if (part === '') {
-    validation.object?.(next, errors, apiVersion);
-    validation.update?.(next, old, errors, apiVersion);
-  } else {
-    validation.parts?.[part]?.(next, old, errors, apiVersion);
-  }
-  if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
+  if (part === '') validation.object?.(next, errors, apiVersion);
+  const late =
+    part === ''
+      ? validation.update?.(next, old, errors, apiVersion)
+      : validation.parts?.[part]?.(next, old, errors, apiVersion);
+  return whenDone(late, () => {
+    if (errors.length > 0) throw invalid(hub, old.metadata.name ?? '', errors);
+  });
 }
 
 function checkIdentity(served: ServedResource, next: ApiObject, old: ApiObject): void {

@@ -255,14 +255,14 @@ function takeOwners(a: AnyAttempt, { metadata }: ApiObject): void {
 const UNREADABLE_OWNERS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests';
 
-function validateNew({ ctx, w }: Attempt<undefined>, object: ApiObject): ApiObject {
-  validateForCreate(w.served, object);
+async function validateNew({ ctx, w }: Attempt<undefined>, object: ApiObject): Promise<ApiObject> {
+  await validateForCreate(w.served, object);
   addWarnings(ctx, w.served.stored.strategy.warnings?.(object, undefined) ?? []);
   return object;
 }
 
-function validateNext({ ctx, w, part, old }: Attempt<ApiObject>, object: ApiObject): ApiObject {
-  validateForUpdate(w.served, part, object, old);
+async function validateNext({ ctx, w, part, old }: Attempt<ApiObject>, object: ApiObject): Promise<ApiObject> {
+  await validateForUpdate(w.served, part, object, old);
   addWarnings(ctx, w.served.stored.strategy.warnings?.(object, old) ?? []);
   return object;
 }

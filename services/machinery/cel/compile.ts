@@ -232,17 +232,21 @@ const decidedBy =
       try {
         if (wantBool(bound(frame, place, element, body)) === decisive) return decisive;
       } catch (err) {
-        failure ??= forgivable(err);
+        failure ??= forgivable(err, frame);
       }
     }
     if (failure !== undefined) throw failure as Error;
     return !decisive;
   };
 
+/** A failure takes as long as so many steps: its message is made, and the stack is noted. */
+const FAILURE_COST = 50;
+
 /** @throws what nothing makes up for */
-function forgivable(err: unknown): CelError {
-  if (err instanceof CelError) return err;
-  throw err;
+function forgivable(err: unknown, meter: Meter): CelError {
+  if (!(err instanceof CelError)) throw err;
+  meter.spend(FAILURE_COST);
+  return err;
 }
 
 type Pair = readonly [key: Value, value: Value];
@@ -308,7 +312,7 @@ function logical(args: readonly Code[], decisive: boolean): Code {
     try {
       if (wantBool(left(frame)) === decisive) return decisive;
     } catch (err) {
-      failure = forgivable(err);
+      failure = forgivable(err, frame);
     }
     const value = wantBool(right(frame));
     if (value === decisive || failure === undefined) return value;

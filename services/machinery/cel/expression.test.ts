@@ -243,6 +243,15 @@ describe('expression()', () => {
       );
   });
 
+  it('pay for failures that something makes up for', () => {
+    const failing = expression('lists.range(30000).all(i, i / 0 == 1 || true)', new Map());
+    assert.throws(() => failing.evaluate({}, 1_000_000), BudgetError);
+    assert.equal(
+      expression('lists.range(1000).all(i, i / 0 == 1 || true)', new Map()).evaluate({}, 1_000_000).value,
+      true,
+    );
+  });
+
   describe('whose types do not fit', () => {
     const wrong: readonly (readonly [source: string, why: RegExp])[] = [
       ['self.nope', /undefined field 'nope'\n \| self\.nope\n \| \.\.\.\.\^$/],

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readSchema, type SchemaJson } from './read-schema.js';
-import { brokenRules, compileRule } from './rules.js';
+import { brokenRules, brokenRulesInTurns, compileRule } from './rules.js';
 
 const rules = (...list: readonly object[]): SchemaJson => ({ 'x-platform-validations': list });
 const read = (schema: SchemaJson) => readSchema(schema, (name) => `x-platform-${name}`);
 const schemaOf = (spec: SchemaJson) => read({ type: 'object', properties: { spec } });
+const RULE = 'self >= 0 && lists.range(self).all(i, i < self)';
 const SPEC = {
   type: 'object',
   properties: {
@@ -118,6 +119,44 @@ describe('brokenRules()', () => {
     assert.deepEqual(brokenRules({ kind: 'A', metadata: { name: 'x' } }, root), []);
     assert.equal(brokenRules({ metadata: { name: 'y' } }, root)[0]?.field, '<nil>');
     assert.ok('why' in compileRule({ rule: 'self.metadata.labels.a == "b"' }, root, true));
+  });
+});
+
+describe('brokenRulesInTurns()', () => {
+  const schema = read({
+    type: 'object',
+    properties: { list: { type: 'array', items: { type: 'integer', ...rules({ rule: RULE }) } } },
+  });
+
+  it('asks at once what takes no time', () => {
+    assert.deepEqual(brokenRulesInTurns({ list: [1] }, schema), []);
+    const broken = brokenRulesInTurns({ list: [1, -1] }, schema);
+    assert.ok(Array.isArray(broken));
+    assert.deepEqual(
+      broken.map(({ field }) => field),
+      ['list[1]'],
+    );
+  });
+
+  it('lets others have their turn while it asks many rules that take long', async () => {
+    // Some 2 million steps in 400 rules.
+    const list = Array.from({ length: 400 }, (_, i) => (i === 399 ? -1 : 2_000));
+    const asked = brokenRulesInTurns({ list }, schema);
+    assert.ok(asked instanceof Promise);
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const broken = await asked;
+    isDone = true;
+    assert.deepEqual(
+      broken.map(({ field }) => field),
+      ['list[399]'],
+    );
+    assert.ok(turns > 1, `${turns} turns`);
   });
 });
 

@@ -94,10 +94,47 @@ export function hasRules(schema: Structural): boolean {
  * change breaks no other rule.
  */
 export function brokenRules(object: unknown, schema: Structural, before?: unknown): FieldError[] {
-  if (!hasRules(schema)) return [];
+  const { problems, steps } = walkOf(object, schema, before);
+  while (steps.next().done !== true);
+  return problems;
+}
+
+/** How long rules are asked at once. A single rule may take longer: that is not interrupted. */
+const TURN_MS = 10;
+
+/** The same, but others have their turn when it has taken long. Most objects are done at once, without a promise. */
+export function brokenRulesInTurns(
+  object: unknown,
+  schema: Structural,
+  before?: unknown,
+): FieldError[] | Promise<FieldError[]> {
+  const { problems, steps } = walkOf(object, schema, before);
+  return isDoneInTurn(steps) ? problems : restInTurns(steps).then(() => problems);
+}
+
+async function restInTurns(steps: Iterator<void>): Promise<void> {
+  do await new Promise(setImmediate);
+  while (!isDoneInTurn(steps));
+}
+
+function isDoneInTurn(steps: Iterator<void>): boolean {
+  const until = performance.now() + TURN_MS;
+  for (;;) {
+    if (steps.next().done === true) return true;
+    if (performance.now() > until) return false;
+  }
+}
+
+interface Walk {
+  readonly problems: FieldError[];
+  /** Ends a step after each rule. */
+  readonly steps: Iterator<void>;
+}
+
+function walkOf(object: unknown, schema: Structural, before: unknown): Walk {
   const walk = new RuleWalk();
-  walk.value({ value: object, before: before === undefined ? undefined : { value: before }, schema, path: '' }, true);
-  return walk.problems;
+  const place = { value: object, before: before === undefined ? undefined : { value: before }, schema, path: '' };
+  return { problems: walk.problems, steps: walk.value(place, true) };
 }
 
 interface Place {
@@ -115,20 +152,21 @@ class RuleWalk {
   readonly problems: FieldError[] = [];
   #left = OBJECT_BUDGET;
 
-  value(place: Place, isRoot = false): void {
+  *value(place: Place, isRoot = false): Generator<void, void> {
     const { value, schema, before, path } = place;
     if (this.#left < 0 || value === null || value === undefined || !hasRules(schema)) return;
-    if (schema.rules.length > 0) this.#rules(place, isRoot);
+    if (schema.rules.length > 0) yield* this.#rules(place, isRoot);
     if (Array.isArray(value)) {
       const { items } = schema;
       if (items === undefined) return;
       for (const [i, item] of value.entries()) {
-        this.value({ value: item, before: correlatedItem(schema, item, before), schema: items, path: `${path}[${i}]` });
+        const was = correlatedItem(schema, item, before);
+        yield* this.value({ value: item, before: was, schema: items, path: `${path}[${i}]` });
       }
-    } else if (isJsonObject(value)) this.#members(place, value);
+    } else if (isJsonObject(value)) yield* this.#members(place, value);
   }
 
-  #members({ schema, before, path }: Place, value: Record<string, unknown>): void {
+  *#members({ schema, before, path }: Place, value: Record<string, unknown>): Generator<void, void> {
     for (const [name, member] of Object.entries(value)) {
       const property = schema.properties.get(name);
       const known = property ?? (typeof schema.additional === 'object' ? schema.additional : undefined);
@@ -136,11 +174,11 @@ class RuleWalk {
       const isBefore = isJsonObject(before?.value) && Object.hasOwn(before.value, name);
       const was = isBefore ? { value: getOwn(before.value, name) } : undefined;
       const at = property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
-      this.value({ value: member, before: was, schema: known, path: at });
+      yield* this.value({ value: member, before: was, schema: known, path: at });
     }
   }
 
-  #rules(place: Place, isRoot: boolean): void {
+  *#rules(place: Place, isRoot: boolean): Generator<void, void> {
     const { value, before, schema } = place;
     const isSame = before !== undefined && jsonEqual(before.value, value);
     let values: Readonly<Record<string, Value>> | undefined;
@@ -156,6 +194,7 @@ class RuleWalk {
       const wrapped = isOptional ? new Optional(before === undefined ? undefined : oldSelf) : oldSelf;
       this.#ask(place, it, { ...values, oldSelf: wrapped });
       if (this.#left < 0) return;
+      yield;
     }
   }
 

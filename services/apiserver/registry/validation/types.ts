@@ -20,17 +20,17 @@ export interface KindValidation<K = unknown> {
   readonly neverChanges?: true;
   /** Checks any new state, except when only the status is written. */
   object?(object: ApiObject & K, problems: Problems, apiVersion?: string): void;
-  /** Further checks of a new object, after `object`. */
-  create?(object: ApiObject & K, problems: Problems, apiVersion?: string): void;
+  /** Further checks of a new object, after `object`. A promise: it takes more than one turn. */
+  create?(object: ApiObject & K, problems: Problems, apiVersion?: string): void | Promise<void>;
   /** Checks changes by a write of anything but the status, after `object`. */
-  update?(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void;
+  update?(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void | Promise<void>;
   /** Checks a write of a part alone: its status, its approval. */
   readonly parts?: Parts<K>;
 }
 
 /** A method, so that what is written for one kind fits a table of all. */
 interface PartCheck<K> {
-  check(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void;
+  check(next: ApiObject & K, old: ApiObject & K, problems: Problems, apiVersion?: string): void | Promise<void>;
 }
 type Parts<K> = { readonly [Name in Part]?: PartCheck<K>['check'] };
 

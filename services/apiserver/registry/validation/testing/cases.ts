@@ -98,7 +98,7 @@ export class KindUnderTest {
     const problems: Problems = [];
     const decoded = this.decoded(object, withDefaults);
     this.validation.object?.(decoded, problems, this.#place.asked);
-    this.validation.create?.(decoded, problems, this.#place.asked);
+    void this.validation.create?.(decoded, problems, this.#place.asked);
     return problems;
   }
 
@@ -106,13 +106,13 @@ export class KindUnderTest {
     const problems: Problems = [];
     const decoded = this.decoded(next);
     this.validation.object?.(decoded, problems, this.#place.asked);
-    this.validation.update?.(decoded, this.decoded(old), problems, this.#place.asked);
+    void this.validation.update?.(decoded, this.decoded(old), problems, this.#place.asked);
     return problems;
   }
 
   onPart(part: keyof NonNullable<KindValidation['parts']>, next: Json, old: Json): Problems {
     const problems: Problems = [];
-    this.validation.parts?.[part]?.(this.decoded(next), this.decoded(old), problems);
+    void this.validation.parts?.[part]?.(this.decoded(next), this.decoded(old), problems);
     return problems;
   }
 
