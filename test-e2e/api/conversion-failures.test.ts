@@ -181,8 +181,15 @@ onServer('webhooks that convert custom resources', { store: 'embedded' }, (serve
       const rule = { operations: ['*'], apiGroups: [kind.group], apiVersions: ['v2'], resources: ['widgets'] };
       const webhook = { name: 'm.example.com', clientConfig: admission.clientConfig('m'), rules: [rule] };
       await configurations.add('Mutating', `m-${kind.namespace}`, kind.namespace, webhook);
+      const after = { ...webhook, name: 'v.example.com', clientConfig: admission.clientConfig('v'), rules: [{ ...rule, operations: ['CREATE'], apiVersions: ['v3'] }] }; // prettier-ignore
+      await configurations.add('Validating', `v-${kind.namespace}`, kind.namespace, after);
       const made = await kind.create('v3', 'a', { endpoint: { host: 'h', port: 1 } });
       assert.deepEqual(shownOf(made), ['v3', { endpoint: { host: 'h', port: 7 }, note: 'of v1', tier: 'usual' }]);
+      const [{ request } = assert.fail()] = admission.reviews('v');
+      assert.deepEqual((request.object as { spec?: unknown }).spec, {
+        endpoint: { host: 'h', port: 7 },
+        tier: 'usual',
+      });
       ok(await client.patch(kind.at('v1', 'a'), { spec: { hostPort: 'i:2' } }));
       ok(await client.delete(kind.at('v1', 'a')));
       const [h1, h7, i2, i7] = [{ host: 'h', port: 1 }, { host: 'h', note: 'of v1', port: 7 }, { host: 'i', note: 'of v1', port: 2 }, { host: 'i', note: 'of v1', port: 7 }]; // prettier-ignore

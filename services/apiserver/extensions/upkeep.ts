@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { inParallel } from '../../machinery/loop/in-parallel.js';
 import type { Vocabulary } from '../../machinery/vocabulary/vocabulary.js';
 import type { CachedObject } from '../cache/cached-object.js';
 import { isReadable } from '../cache/cached-object.js';
@@ -16,6 +17,21 @@ export interface UpkeepDeps {
   readonly writer: Writer;
   readonly vocabulary: Vocabulary;
   readonly definitions: Definitions;
+}
+
+/** Groups whose definitions are looked at at once. */
+const AT_ONCE = 16;
+
+/** Names of definitions by the group that they end in, in their order: only names of one group can be in each other's way. */
+function inGroups(names: Iterable<string>): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const group = name.slice(name.indexOf('.') + 1);
+    const others = groups.get(group);
+    if (others === undefined) groups.set(group, [name]);
+    else others.push(name);
+  }
+  return [...groups.values()];
 }
 
 const NOTHING: WriteDecision = { do: 'nothing' };
@@ -40,19 +56,23 @@ export class DefinitionUpkeep {
    * @throws {StatusError} When a definition could not be written; the rest may have been.
    */
   async pass(signal: AbortSignal): Promise<boolean> {
-    const names = this.#d.definitions.takeChanged();
+    const { definitions } = this.#d;
+    const left = new Set(definitions.takeChanged());
     const waiting: string[] = [];
-    for (const [i, name] of names.entries()) {
-      if (signal.aborted) return false;
-      try {
-        if (await this.#look(name, signal)) waiting.push(name);
-      } catch (err) {
-        this.#d.definitions.again(names.slice(i));
-        throw err;
-      }
+    try {
+      await inParallel(inGroups(left), AT_ONCE, async (names) => {
+        for (const name of names) {
+          if (signal.aborted) return;
+          if (await this.#look(name, signal)) waiting.push(name);
+          left.delete(name);
+        }
+      });
+    } catch (err) {
+      definitions.again([...left, ...waiting]);
+      throw err;
     }
-    this.#d.definitions.again(waiting);
-    return waiting.length > 0;
+    definitions.again(waiting);
+    return !signal.aborted && waiting.length > 0;
   }
 
   /** @returns Whether it has to be looked at again. */

@@ -18,4 +18,15 @@ describe('fillDefaults()', () => {
     );
     assert.equal(JSON.stringify(object), '{"a":{"z":"z","a":"a"},"b":"b","c":1,"list":[{"a":"x","z":"y"}]}');
   });
+
+  it('puts what comes inside of others in its place, too', () => {
+    const inner = { type: 'object', properties: { b: { type: 'integer', default: 2 }, z: { type: 'integer' } } };
+    const properties = { list: { type: 'array', items: inner }, spec: inner };
+    const object = { list: [{ z: 1 }], spec: { z: 1 } };
+    fillDefaults(
+      object,
+      readSchema({ type: 'object', properties }, (name) => name),
+    );
+    assert.equal(JSON.stringify(object), '{"list":[{"b":2,"z":1}],"spec":{"b":2,"z":1}}');
+  });
 });

@@ -52,6 +52,7 @@ class Scene {
   /** Conversions wait for it. */
   let: Promise<void> = Promise.resolve();
   failure: Error | undefined;
+  converted = 0;
   #session: WatchSession | undefined;
 
   constructor(historyBytes = 1e8) {
@@ -91,6 +92,7 @@ class Scene {
         convert: async (objects, to) => {
           await this.let;
           if (this.failure !== undefined) throw this.failure;
+          this.converted += objects.length;
           return objects.map(({ metadata }) => ({ kind: KIND, apiVersion: to, metadata: metadata() }));
         },
         close: () => undefined,
@@ -130,6 +132,7 @@ describe('a watch in a version that is converted to', () => {
     session.resume();
     scene.remove('a');
     assert.deepEqual(await scene.settled(), ['ADDED a@11', 'MODIFIED a@12', 'DELETED a@13']);
+    assert.equal(scene.converted, 2); // what has gone is told of as it was
     assert.equal(session.deliveredTo(), 10);
     scene.put('b');
     assert.equal(session.deliveredTo(), undefined);
