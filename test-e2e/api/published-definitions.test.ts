@@ -133,7 +133,11 @@ describe('published definitions of custom resources', function () {
         assert.ok([200, 201].includes(first.status), `${file}: ${first.text.slice(0, 2_000)}`);
         const again = await apply(sample);
         assert.equal(again.status, 200, file);
-        assert.equal(again.json().metadata.resourceVersion, first.json().metadata.resourceVersion, `${file}: ${object.kind}`);
+        assert.equal(
+          again.json().metadata.resourceVersion,
+          first.json().metadata.resourceVersion,
+          `${file}: ${object.kind}`,
+        );
       }
     });
 
