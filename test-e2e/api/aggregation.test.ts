@@ -266,6 +266,21 @@ describe('APIServices', function () {
     assert.equal(ok(await client.get(FLUNDERS)).kind, 'FlunderList');
   });
 
+  it('are asked nothing while they do not answer what every server has to', async () => {
+    const { client } = server;
+    far.answers.set(`/apis/${GROUP}/v1`, (_req, res) => void res.writeHead(500).end());
+    const look = async (): Promise<void> =>
+      void ok(await client.patch('/api/v1/namespaces/default/endpoints/far', { metadata: { annotations: { look: `${Date.now()}` } } })); // prettier-ignore
+    await look();
+    const { message = '' } = await condition('FailedDiscoveryCheck');
+    assert.match(message, /: bad status: 500$/);
+    refused(await client.get(FLUNDERS), 503, 'ServiceUnavailable', /^service unavailable$/);
+    far.answers.delete(`/apis/${GROUP}/v1`);
+    await look();
+    await condition('Passed');
+    assert.equal(ok(await client.get(FLUNDERS)).kind, 'FlunderList');
+  });
+
   it('are not believed with another certificate', async () => {
     const { client } = server;
     ok(await client.patch(`${API_SERVICES}/${NAME}`, { spec: { caBundle: Buffer.from(far.proxies.cert).toString('base64') } })); // prettier-ignore

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { hasReason } from '../../../machinery/meta/status.js';
+import { CLIENT_LEFT } from '../../http/exchange.js';
 import type { Context } from '../../request/request.js';
 import { withConnection, type ProxyDeps } from './proxy-request.js';
 import type { Target } from './target.js';
@@ -33,6 +34,25 @@ describe('withConnection()', () => {
       return Promise.resolve();
     });
     assert.deepEqual([atWork, opened], [1, 1]);
+  });
+
+  it('fails when the time of the request is over, and answers nobody who has left', async () => {
+    const tooLong = new Error('Too long');
+    for (const [reason, thrown] of [
+      [tooLong, tooLong],
+      [CLIENT_LEFT, undefined],
+    ] as const) {
+      const over = new AbortController();
+      const res = { statusCode: 0 };
+      const ctx = { state: { signal: over.signal }, res, respond: true } as unknown as Context;
+      const asked = withConnection(deps, ctx, target(), async (socket) => {
+        over.abort(reason);
+        if (!socket.destroyed) await once(socket, 'close');
+        throw new Error('Cut');
+      }).catch((err: unknown) => err);
+      assert.equal(await asked, thrown);
+      assert.equal(ctx.respond, thrown !== undefined);
+    }
   });
 
   it('says nothing when it never stands', async () => {
