@@ -152,6 +152,14 @@ describe('published definitions of custom resources', function () {
     });
   }
 
+  it('tell of finalizers of which it is not clear whose they are', async () => {
+    const [application] = published('argo-cd', 'docs/operator-manual/application.yaml');
+    assert.ok(application !== undefined);
+    const reply = await apply(here(application.object, 'told'));
+    assert.match(String(reply.headers['warning']), /prefer a domain-qualified finalizer name including a path/);
+    assert.equal((await apply(here(application.object, 'told'))).headers['warning'], undefined);
+  });
+
   for (const [from, to, isAllowed] of CHANGES) {
     it(`${isAllowed ? 'allow' : 'refuse'} the change from ${from} to ${to}`, async () => {
       const [before, next] = [from, to].map(

@@ -452,6 +452,9 @@ describe('validation of definitions of custom resources', () => {
       assert.deepEqual(told(lists(3_000)), []);
       const place = `${root}.properties[a].items.x-kubernetes-validations[0].rule`;
       assert.deepEqual(told(lists(4_000)), [[place, dear('estimated rule cost', '1.200800')]]);
+      const maps = { a: { type: 'object', maxProperties: 4_000, additionalProperties: numbers(1_000) } };
+      const ofMaps = `${root}.properties[a].additionalProperties.x-kubernetes-validations[0].rule`;
+      assert.deepEqual(told(maps), [[ofMaps, dear('estimated rule cost', '1.200800')]]);
       assert.deepEqual(told(lists()), [
         [place, dear('estimated rule cost', 'more than 100')],
         [place, SHARE],
