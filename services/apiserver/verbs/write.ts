@@ -173,9 +173,10 @@ async function nextState(writing: Writing, present: CachedObject | undefined): P
   return old === undefined ? run(CREATE, { ...attempt, old }, object) : run(UPDATE, { ...attempt, old }, object);
 }
 
-/** Another server is asked: everything that a write goes through is in the version that it is made in. */
+/** Everything that a write goes through is in the version that it is made in. For that another server is asked, or will be. */
 function inOwnVersion({ w: { served }, ctx, leaveTurn }: Writing, present: CachedObject): Promise<CachedObject> {
-  if (served.conversion?.has(present) === false) leaveTurn();
+  const isStored = served.apiVersion === apiVersionOf(served.stored.hub);
+  if (!isStored || served.conversion?.has(present) === false) leaveTurn();
   return inVersion(served, present, ctx.state);
 }
 
