@@ -64,6 +64,7 @@ onServer('validating admission policies', { store: 'embedded', flags: flagsFor(a
         {
           expression: 'variables.small || variables.broken',
           messageExpression: '"too many: " + string(variables.size)',
+          message: 'too many',
         },
         { expression: 'object.metadata.name != "bad"', message: 'bad is no name' },
         { expression: 'object.metadata.name != "worse"' },

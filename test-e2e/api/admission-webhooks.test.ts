@@ -286,13 +286,13 @@ onServer('admission webhooks', { store: 'embedded', flags: flagsFor(audit) }, (s
     });
 
     it('see what others have changed', async () => {
-      hooks.say.set('a', () => patch({ op: 'add', path: '/data', value: { by: 'a' } }));
+      hooks.say.set('a', () => patch({ op: 'add', path: '/data/by', value: 'a' }));
       await add(
         'Mutating',
-        webhook('a'),
+        webhook('a', { matchConditions: [{ name: 'one', expression: 'size(object.data) == 1' }] }),
         webhook('b', { matchConditions: [{ name: 'by-a', expression: 'object.data.by == "a"' }] }),
       );
-      created(await server().client.post(maps, configMap('x')));
+      created(await server().client.post(maps, configMap('x', { data: { z: '' } })));
       assert.deepEqual(hooks.called, ['a', 'b']);
     });
 

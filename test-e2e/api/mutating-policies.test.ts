@@ -66,12 +66,13 @@ onServer('mutating admission policies', { store: 'embedded' }, (server) => {
             }
           }
         }`),
+        applied('Object{spec: Object.spec{replicas: object.spec.replicas + 1}}'),
       ],
     }); // prettier-ignore
     const made = created(await client.post(deployments, deployment('x')));
     assert.deepEqual(made.metadata.labels, { by: 'policy' });
     const { replicas, template } = made['spec'] as { replicas: number; template: { spec: { containers: Document[] } } };
-    assert.equal(replicas, 3);
+    assert.equal(replicas, 4);
     assert.deepEqual(
       template.spec.containers.map(({ name, image, imagePullPolicy }) => [name, image, imagePullPolicy]),
       [
