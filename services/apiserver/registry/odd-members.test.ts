@@ -45,7 +45,7 @@ function goThrough(served: ServedResource, body: unknown, known: Set<string>): v
   const object = stateSent(served, structuredClone(decoded));
   attempt(() => ownership.created(served, object, BY));
   attempt(() => prepareForCreate(stored, object, USER, served.apiVersion));
-  attempt(() => validateForCreate(served, object));
+  attempt(() => void validateForCreate(served, object));
   show(served, object);
   change(served, object, decoded);
 }
@@ -57,7 +57,7 @@ function change(served: ServedResource, old: ApiObject, sent: ApiObject): void {
       prepareForUpdate(served, part, stateSent(served, structuredClone(sent)), structuredClone(old)),
     );
     if (next === undefined) continue;
-    attempt(() => validateForUpdate(served, part, next, old));
+    attempt(() => void validateForUpdate(served, part, next, old));
     attempt(() => ownership.changed(served, next, old, { managers: undefined, whole: true }, BY));
     show(served, next);
   }

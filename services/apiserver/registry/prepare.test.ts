@@ -49,7 +49,7 @@ describe('validateForCreate()', () => {
     const pod = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] };
     const spec = { schedule: '@daily', jobTemplate: { spec: { template: { spec: pod } } } };
     const named = (name: string): ApiObject => created(cronJobs, { spec }, { name, namespace: 'ns' });
-    validateForCreate(cronJobs, named('a'.repeat(52)));
+    void validateForCreate(cronJobs, named('a'.repeat(52)));
     assert.throws(
       () => validateForCreate(cronJobs, named('a'.repeat(53))),
       (err) => err instanceof StatusError && err.details?.causes?.length === 1,

@@ -137,11 +137,11 @@ function declaredKind(checks: DeclaredChecks, type: () => Type, rules: KindValid
     },
     create: (object, problems, apiVersion) => {
       if (rules.neverChanges === true) body()?.(At.root(problems), object);
-      rules.create?.(object, problems, apiVersion);
+      return rules.create?.(object, problems, apiVersion);
     },
     update: (next, old, problems, apiVersion) => {
       fixed()?.(At.root(problems), next, old);
-      rules.update?.(next, old, problems, apiVersion);
+      return rules.update?.(next, old, problems, apiVersion);
     },
     parts: {
       ...rules.parts,
@@ -150,12 +150,12 @@ function declaredKind(checks: DeclaredChecks, type: () => Type, rules: KindValid
         : {
             ephemeralcontainers: (next: ApiObject, old: ApiObject, problems: Problems) => {
               body()?.(At.root(problems), next);
-              ephemeralcontainers(next, old, problems);
+              return ephemeralcontainers(next, old, problems);
             },
           }),
       status: (next: ApiObject, old: ApiObject, problems: Problems) => {
         status()?.(At.root(problems), next);
-        rules.parts?.status?.(next, old, problems);
+        return rules.parts?.status?.(next, old, problems);
       },
     },
   };

@@ -164,7 +164,11 @@ export const UNUSABLE: readonly (readonly [what: string, answer: Answering, mess
   ['with the code 302', withCode(302, { location: '/elsewhere' }), /redirect/],
   ['with the code 304', withCode(304), /redirect/],
   ['that is no JSON', freely((res) => void res.writeHead(200, JSON_TYPE).end('{"kind":')), /no JSON/],
-  ['that is a page', freely((res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('ok')), /no JSON that can be read/],
+  [
+    'that is a page',
+    freely((res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('ok')),
+    /no JSON that can be read/,
+  ],
   ['that is empty', freely((res) => void res.writeHead(204).end()), /no JSON that can be read/],
   ['that is huge', review((it) => ({ ...it, more: 'x'.repeat(1024 * 1024) })), /longer than/],
   ['that is deep', freely((res) => void res.writeHead(200, JSON_TYPE).end('['.repeat(10_000))), /no JSON/],
