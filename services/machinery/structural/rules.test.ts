@@ -53,6 +53,15 @@ describe('brokenRules()', () => {
     });
   }
 
+  it('let nothing through in the place of a rule that cannot be compiled any more', () => {
+    const [why = '', ...rest] = told({ size: 1 }, { rule: 'self.nothing' });
+    assert.match(why, /^spec: Invalid value: "object": rule compile error: compilation failed: .*nothing/);
+    assert.deepEqual(rest, []);
+    assert.deepEqual(told({ size: 1 }, { rule: 'self.nothing' }, { size: 1 }), [], 'nothing has changed');
+    const broken = { rule: 'false', message: 'plain', messageExpression: 'self.nothing' };
+    assert.deepEqual(told({ size: 1 }, broken), ['spec: Invalid value: "object": plain']);
+  });
+
   it('tell what the rule says of it, in its place and for its reason', () => {
     const rule = 'self.size <= self.max';
     const spec = { size: 3, max: 2 };

@@ -54,17 +54,18 @@ export function compileRule(rule: Rule, schema: Structural, isRoot: boolean): Co
   }
 }
 
-const compiled = new WeakMap<Structural, readonly CompiledRule[]>();
-const compiledRoots = new WeakMap<Structural, readonly CompiledRule[]>();
+const compiled = new WeakMap<Structural, readonly Compiled[]>();
+const compiledRoots = new WeakMap<Structural, readonly Compiled[]>();
 
-/** The rules of a schema that can be asked: those of stored definitions could be when they were written. */
-function rulesOf(schema: Structural, isRoot: boolean): readonly CompiledRule[] {
+/** Compiled when they are first asked. One whose message cannot be made goes without. */
+function rulesOf(schema: Structural, isRoot: boolean): readonly Compiled[] {
   const known = isRoot ? compiledRoots : compiled;
   let rules = known.get(schema);
   if (rules === undefined) {
-    rules = schema.rules.flatMap((rule) => {
+    rules = schema.rules.map((rule) => {
       const made = compileRule(rule, schema, isRoot);
-      return 'rule' in made ? [made.rule] : [];
+      const isSilent = 'why' in made && made.member === 'messageExpression';
+      return isSilent ? compileRule({ ...rule, messageExpression: '' }, schema, isRoot) : made;
     });
     known.set(schema, rules);
   }
@@ -182,7 +183,12 @@ class RuleWalk {
     const { value, before, schema } = place;
     const isSame = before !== undefined && jsonEqual(before.value, value);
     let values: Readonly<Record<string, Value>> | undefined;
-    for (const it of rulesOf(schema, isRoot)) {
+    for (const made of rulesOf(schema, isRoot)) {
+      if (!('rule' in made)) {
+        if (!isSame) this.#refuse(place, made.why);
+        continue;
+      }
+      const { rule: it } = made;
       const isOptional = it.rule.optionalOldSelf === true;
       if (it.isTransition && before === undefined && !isOptional) continue;
       if (!it.isTransition && isSame) continue;
@@ -196,6 +202,12 @@ class RuleWalk {
       if (this.#left < 0) return;
       yield;
     }
+  }
+
+  /** A rule could be compiled when it was written; where it cannot be now, nothing is let through in its place. */
+  #refuse({ path, schema }: Place, why: string): void {
+    const type = schema.intOrString ? '' : (schema.type ?? '');
+    this.problems.push(field.invalid(path === '' ? NOWHERE : path, type, `rule compile error: ${why}`));
   }
 
   #ask({ value, path, schema }: Place, it: CompiledRule, values: Readonly<Record<string, Value>>): void {
