@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import {
+  ApiextensionsV1Api,
   CoreV1Api,
+  CustomObjectsApi,
   KubeConfig,
+  type KubernetesListObject,
+  type KubernetesObject,
   makeInformer,
   PatchStrategy,
   setHeaderOptions,
   Watch,
   V1ConfigMap,
+  V1CustomResourceDefinition,
+  V1ObjectMeta,
 } from '@kubernetes/client-node';
 import { startEtcd, type EtcdServer } from '../../services/storage/testing/start-etcd.js';
 import { startPlatform, type Running } from '../support/platform.js';
@@ -151,5 +157,73 @@ for (const store of ['embedded', 'etcd'] as const) {
         await informer.stop();
       }
     });
+
+    it('keeps an informer of a custom type in step, also when its definition changes', async () => {
+      const extensions = config.makeApiClient(ApiextensionsV1Api);
+      const custom = config.makeApiClient(CustomObjectsApi);
+      const at = { group: 'example.com', version: 'v1', namespace: NAMESPACE, plural: 'books' };
+      const book = (name: string): KubernetesObject => ({
+        ...BOOK,
+        metadata: Object.assign(new V1ObjectMeta(), { name }),
+      });
+      const list = async (): Promise<KubernetesListObject<KubernetesObject>> =>
+        (await custom.listNamespacedCustomObject(at)) as KubernetesListObject<KubernetesObject>;
+      await extensions.createCustomResourceDefinition({
+        body: Object.assign(new V1CustomResourceDefinition(), DEFINITION),
+      });
+      await untilServed(list);
+      await custom.createNamespacedCustomObject({ ...at, body: book('before') });
+      const informer = makeInformer(config, `/apis/example.com/v1/namespaces/${NAMESPACE}/books`, list);
+      const seen = new Seen();
+      for (const event of ['add', 'update', 'delete'] as const) {
+        informer.on(event, (object) => seen.note(`${event} ${object.metadata?.name ?? ''}`));
+      }
+      await informer.start();
+      try {
+        await seen.until('add before');
+        await custom.createNamespacedCustomObject({ ...at, body: book('after') });
+        await seen.until('add after');
+        await extensions.patchCustomResourceDefinition(
+          { name: 'books.example.com', body: { spec: { names: { shortNames: ['bk'] } } } },
+          setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+        );
+        await custom.createNamespacedCustomObject({ ...at, body: book('later') });
+        await seen.until('add later');
+        await custom.deleteNamespacedCustomObject({ ...at, name: 'before' });
+        await seen.until('delete before');
+      } finally {
+        await informer.stop();
+      }
+    });
   });
+}
+
+const BOOK = { apiVersion: 'example.com/v1', kind: 'Book' };
+const DEFINITION = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'books.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'books', kind: 'Book' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+
+/** A definition is served once its names are accepted. */
+async function untilServed(list: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + WAIT_MS;
+  const isServed = (): Promise<boolean> =>
+    list().then(
+      () => true,
+      (err: unknown) => {
+        if ((err as { code?: number }).code !== 404) throw err;
+        return false;
+      },
+    );
+  while (!(await isServed())) {
+    assert.ok(Date.now() < deadline, 'it is not served');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
