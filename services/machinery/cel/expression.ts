@@ -71,6 +71,7 @@ type Further = Partial<Pick<Environment, 'functions' | 'types'>>;
 
 /** An expression that was read, and what checking it has found out. */
 export interface CheckedExpression {
+  readonly source: string;
   readonly ast: Expr;
   readonly checked: Checked;
   /** All variables that there are, with those that types are known by. */
@@ -91,12 +92,16 @@ export function checkedExpression(
   const ast = parse(source);
   const known = new Map([...[...TYPE_NAMES.keys()].map((name) => [name, TYPE] as const), ...variables]);
   const checked = check(source, ast, { functions: functions(), ...o, variables: known });
-  return { ast, checked, names: [...known.keys()] };
+  return { source, ast, checked, names: [...known.keys()] };
 }
 
 /** Compiles an expression. The parameters, and what is thrown, are those of `checkedExpression`. */
 export function expression(source: string, variables: ReadonlyMap<string, CelType>, o: Further = {}): Expression {
-  const { ast, checked, names } = checkedExpression(source, variables, o);
+  return compiled(checkedExpression(source, variables, o));
+}
+
+/** Compiles an expression that was checked. */
+export function compiled({ source, ast, checked, names }: CheckedExpression): Expression {
   const program = compile(ast, checked, names);
   return {
     source,
@@ -112,7 +117,7 @@ export function expression(source: string, variables: ReadonlyMap<string, CelTyp
 }
 
 /** The names that an expression takes from outside; one that a loop binds may be among them. */
-function readsOf(expr: Expr, found = new Set<string>()): ReadonlySet<string> {
+export function readsOf(expr: Expr, found = new Set<string>()): ReadonlySet<string> {
   if (expr.kind === 'ident') found.add(expr.name);
   for (const inner of childrenOf(expr)) readsOf(inner, found);
   return found;

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { LRUCache } from 'lru-cache';
 import type * as Re2 from 're2js';
 
 const require = createRequire(import.meta.url);
@@ -32,12 +33,25 @@ export function pattern(source: string): Pattern {
 /** Longest expression, in characters: what it is compiled to grows with it. */
 const MOST_CHARACTERS = 64 * 1024;
 
+/** What was found of texts, '' for those that are right: a definition has the same few patterns in hundreds of places. */
+const known = new LRUCache<string, string>({
+  max: 1000,
+  maxSize: 4 * MOST_CHARACTERS,
+  sizeCalculation: ({ length }, source) => length + source.length + 1,
+});
+
 /** Why a text is no regular expression of RE2; undefined for one that is. */
 export function whatIsWrong(source: string): string | undefined {
   if (source.length > MOST_CHARACTERS) return `it has more than ${MOST_CHARACTERS} characters`;
+  let why = known.get(source);
+  if (why === undefined) known.set(source, (why = problemOf(source)));
+  return why === '' ? undefined : why;
+}
+
+function problemOf(source: string): string {
   try {
     compile(source);
-    return undefined;
+    return '';
   } catch (err) {
     return (err as Error).message;
   }

@@ -13,43 +13,66 @@ export type ExtensionName = (name: string) => string;
  * definition is served as far as it can be understood.
  */
 export function readSchema(schema: SchemaJson, extension: ExtensionName): Structural {
-  const read = (value: unknown): Structural => readNode(isJsonObject(value) ? value : {}, extension, read);
+  const words = wordsOf(extension);
+  const read = (value: unknown): Structural => readNode(isJsonObject(value) ? value : {}, words, read);
   return read(schema);
 }
 
 type Read = (value: unknown) => Structural;
 
-function readNode(schema: SchemaJson, extension: ExtensionName, read: Read): Structural {
-  const own = (name: string): unknown => getOwn(schema, name);
-  const ext = (name: string): unknown => getOwn(schema, extension(name));
-  const properties = new Map<string, Structural>();
-  const declared = own('properties');
-  if (isJsonObject(declared)) for (const name of Object.keys(declared)) properties.set(name, read(declared[name]));
-  const additional = own('additionalProperties');
-  const byDefault = own('default') ?? undefined; // null says nothing
-  const below = {
-    properties,
-    additional: isJsonObject(additional) ? read(additional) : typeof additional === 'boolean' ? additional : undefined,
-    items: isJsonObject(own('items')) ? read(own('items')) : undefined,
-  };
+/** The names of the extensions that are read. */
+const wordsOf = (extension: ExtensionName) => ({
+  intOrString: extension('int-or-string'),
+  preserves: extension('preserve-unknown-fields'),
+  embedded: extension('embedded-resource'),
+  listType: extension('list-type'),
+  listMapKeys: extension('list-map-keys'),
+  mapType: extension('map-type'),
+  rules: extension('validations'),
+});
+
+const NO_PROPERTIES: ReadonlyMap<string, Structural> = new Map();
+const NONE: readonly never[] = [];
+
+/** Definitions have tens of thousands of schemas: what most of them do not have is one value for all, and nothing is copied. */
+function readNode(schema: SchemaJson, words: ReturnType<typeof wordsOf>, read: Read): Structural {
+  const properties = readProperties(getOwn(schema, 'properties'), read);
+  const more = getOwn(schema, 'additionalProperties');
+  const additional = isJsonObject(more) ? read(more) : typeof more === 'boolean' ? more : undefined;
+  const each = getOwn(schema, 'items');
+  const items = isJsonObject(each) ? read(each) : undefined;
+  const byDefault = getOwn(schema, 'default') ?? undefined; // null says nothing
   return {
-    ...below,
-    type: typeOf(own('type')),
-    intOrString: ext('int-or-string') === true,
-    preserves: ext('preserve-unknown-fields') === true,
-    embedded: ext('embedded-resource') === true,
-    nullable: own('nullable') === true,
-    listType: oneOf(ext('list-type'), LIST_TYPES),
-    listMapKeys: texts(ext('list-map-keys')),
-    mapType: oneOf(ext('map-type'), MAP_TYPES),
+    properties,
+    additional,
+    items,
+    type: typeOf(getOwn(schema, 'type')),
+    intOrString: getOwn(schema, words.intOrString) === true,
+    preserves: getOwn(schema, words.preserves) === true,
+    embedded: getOwn(schema, words.embedded) === true,
+    nullable: getOwn(schema, 'nullable') === true,
+    listType: oneOf(getOwn(schema, words.listType), LIST_TYPES),
+    listMapKeys: texts(getOwn(schema, words.listMapKeys)),
+    mapType: oneOf(getOwn(schema, words.mapType), MAP_TYPES),
     default: byDefault,
     checks: readChecks(schema, read),
-    rules: list(ext('validations')).filter(isJsonObject).map(readRule),
-    hasDefaults: byDefault !== undefined || hasDefaultsBelow(below),
+    rules: readRules(getOwn(schema, words.rules)),
+    hasDefaults: byDefault !== undefined || hasDefaultsBelow(properties, additional, items),
   };
 }
 
-function hasDefaultsBelow({ properties, additional, items }: Pick<Structural, 'properties' | 'additional' | 'items'>) {
+function readProperties(declared: unknown, read: Read): ReadonlyMap<string, Structural> {
+  if (!isJsonObject(declared)) return NO_PROPERTIES;
+  const properties = new Map<string, Structural>();
+  for (const name of Object.keys(declared)) properties.set(name, read(declared[name]));
+  return properties;
+}
+
+function hasDefaultsBelow(
+  properties: Structural['properties'],
+  additional: Structural['additional'],
+  items: Structural['items'],
+): boolean {
   if (items?.hasDefaults === true || (typeof additional === 'object' && additional.hasDefaults)) return true;
   for (const property of properties.values()) if (property.hasDefaults) return true;
   return false;
@@ -62,8 +85,9 @@ const MAP_TYPES = new Set(['granular', 'atomic'] as const);
 const oneOf = <T>(value: unknown, known: ReadonlySet<T>): T | undefined =>
   known.has(value as T) ? (value as T) : undefined;
 const typeOf = (value: unknown): SchemaType | undefined => oneOf(value, TYPES);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const texts = (value: unknown): readonly string[] => list(value).filter((it) => typeof it === 'string');
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((it) => typeof it === 'string') : NONE;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
@@ -108,12 +132,18 @@ function readChecks(schema: SchemaJson, read: Read): Checks | undefined {
     maxProperties: number(own('maxProperties')),
     minProperties: number(own('minProperties')),
     required: texts(own('required')),
-    allOf: list(own('allOf')).map(read),
-    anyOf: list(own('anyOf')).map(read),
-    oneOf: list(own('oneOf')).map(read),
+    allOf: readEach(own('allOf'), read),
+    anyOf: readEach(own('anyOf'), read),
+    oneOf: readEach(own('oneOf'), read),
     not: isJsonObject(own('not')) ? read(own('not')) : undefined,
   };
 }
+
+const readEach = (value: unknown, read: Read): readonly Structural[] =>
+  Array.isArray(value) ? value.map((it) => read(it)) : NONE;
+
+const readRules = (value: unknown): readonly Rule[] =>
+  Array.isArray(value) ? value.filter(isJsonObject).map(readRule) : NONE;
 
 function readRule(rule: SchemaJson): Rule {
   const optional = Object.fromEntries(

@@ -1,8 +1,8 @@
 import { estimateCost } from '../cel/cost/estimate.js';
-import { checkedExpression } from '../cel/expression.js';
-import { ruleVariables } from './rules.js';
+import type { CheckedExpression } from '../cel/expression.js';
+import type { CheckedRule } from './compile-rule.js';
 import { placesOf } from './schema-sizes.js';
-import type { Rule, Structural } from './structural.js';
+import type { Structural } from './structural.js';
 
 /** The most that a rule of one value, and its message, may cost. */
 export interface RuleCost {
@@ -11,25 +11,11 @@ export interface RuleCost {
   readonly message: number | undefined;
 }
 
-/**
- * Estimates what a rule costs.
- *
- * @returns Undefined for one that cannot be compiled.
- */
-export function costOfRule(rule: Rule, schema: Structural, isRoot: boolean): RuleCost | undefined {
-  const variables = ruleVariables(rule, schema, isRoot);
-  if (variables === undefined) return undefined;
+/** Estimates what a rule costs, asked of values of the schema that it was checked for. */
+export function costOfRule({ condition, message }: CheckedRule, schema: Structural, isRoot: boolean): RuleCost {
   const places = placesOf(schema, isRoot);
-  const cost = (source: string): number => {
-    const { ast, checked } = checkedExpression(source, variables);
-    return estimateCost(ast, checked, places);
-  };
-  try {
-    const message = rule.messageExpression?.trim() ?? '';
-    return { rule: cost(rule.rule.trim()), message: message === '' ? undefined : cost(message) };
-  } catch {
-    return undefined;
-  }
+  const cost = ({ ast, checked }: CheckedExpression): number => estimateCost(ast, checked, places);
+  return { rule: cost(condition), message: message === undefined ? undefined : cost(message) };
 }
 
 /**

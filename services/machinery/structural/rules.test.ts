@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readSchema, type SchemaJson } from './read-schema.js';
-import { brokenRules, brokenRulesInTurns, compileRule } from './rules.js';
+import { compileRule } from './compile-rule.js';
+import { brokenRules, brokenRulesInTurns } from './rules.js';
 
 const rules = (...list: readonly object[]): SchemaJson => ({ 'x-platform-validations': list });
 const read = (schema: SchemaJson) => readSchema(schema, (name) => `x-platform-${name}`);

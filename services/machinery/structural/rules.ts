@@ -1,58 +1,17 @@
-import { expression, type Expression } from '../cel/expression.js';
-import { typeOfSchema, valueOf } from '../cel/schema-types.js';
-import { BOOL, fits, optionalOf, STRING, type CelType } from '../cel/types.js';
+import type { Expression } from '../cel/expression.js';
+import { valueOf } from '../cel/schema-types.js';
 import { BudgetError, CelError, Optional, type Value } from '../cel/values.js';
 import { getOwn, isJsonObject, jsonEqual } from '../meta/own.js';
 import { field, type FieldError } from '../meta/status.js';
+import { inTurns } from '../work/in-turns.js';
+import { done, type Work } from '../work/work.js';
+import { compileRule, type Compiled, type CompiledRule } from './compile-rule.js';
 import { correlatedItem } from './list-keys.js';
 import type { Rule, Structural } from './structural.js';
 
 /** Most that one rule may cost, and all rules of an object together. */
 export const CALL_BUDGET = 1_000_000;
 const OBJECT_BUDGET = 10_000_000;
-
-interface CompiledRule {
-  readonly rule: Rule;
-  readonly condition: Expression;
-  readonly message: Expression | undefined;
-  /** It is about the change from one state to the next. */
-  readonly isTransition: boolean;
-}
-
-/** A rule, or what is wrong with it. */
-export type Compiled =
-  { readonly rule: CompiledRule } | { readonly member: 'rule' | 'messageExpression'; readonly why: string };
-
-/** The variables that a rule may use; undefined where expressions cannot look into values of the schema. */
-export function ruleVariables(rule: Rule, schema: Structural, isRoot: boolean): Map<string, CelType> | undefined {
-  const self = typeOfSchema(schema, isRoot);
-  if (self === undefined) return undefined;
-  return new Map([
-    ['self', self],
-    ['oldSelf', rule.optionalOldSelf === true ? optionalOf(self) : self],
-  ]);
-}
-
-/** Compiles a rule for values of a schema. */
-export function compileRule(rule: Rule, schema: Structural, isRoot: boolean): Compiled {
-  const variables = ruleVariables(rule, schema, isRoot);
-  if (variables === undefined) return { member: 'rule', why: 'compilation failed: the type of the value is not known' };
-  let member: 'rule' | 'messageExpression' = 'rule';
-  try {
-    const condition = expression(rule.rule.trim(), variables);
-    if (!fits(BOOL, condition.type, new Map())) return { member, why: 'cel expression must evaluate to a bool' };
-    member = 'messageExpression';
-    const source = rule.messageExpression?.trim() ?? '';
-    const message = source === '' ? undefined : expression(source, variables);
-    if (message !== undefined && !fits(STRING, message.type, new Map())) {
-      return { member, why: 'messageExpression must evaluate to a string' };
-    }
-    return { rule: { rule, condition, message, isTransition: condition.reads.has('oldSelf') } };
-  } catch (err) {
-    const failed = member === 'rule' ? 'compilation failed' : 'messageExpression compilation failed';
-    return { member, why: `${failed}: ${(err as Error).message}` };
-  }
-}
 
 const compiled = new WeakMap<Structural, readonly Compiled[]>();
 const compiledRoots = new WeakMap<Structural, readonly Compiled[]>();
@@ -96,12 +55,9 @@ export function hasRules(schema: Structural): boolean {
  */
 export function brokenRules(object: unknown, schema: Structural, before?: unknown): FieldError[] {
   const { problems, steps } = walkOf(object, schema, before);
-  while (steps.next().done !== true);
+  done(steps);
   return problems;
 }
-
-/** How long rules are asked at once. A single rule may take longer: that is not interrupted. */
-const TURN_MS = 10;
 
 /** The same, but others have their turn when it has taken long. Most objects are done at once, without a promise. */
 export function brokenRulesInTurns(
@@ -110,26 +66,14 @@ export function brokenRulesInTurns(
   before?: unknown,
 ): FieldError[] | Promise<FieldError[]> {
   const { problems, steps } = walkOf(object, schema, before);
-  return isDoneInTurn(steps) ? problems : restInTurns(steps).then(() => problems);
-}
-
-async function restInTurns(steps: Iterator<void>): Promise<void> {
-  do await new Promise(setImmediate);
-  while (!isDoneInTurn(steps));
-}
-
-function isDoneInTurn(steps: Iterator<void>): boolean {
-  const until = performance.now() + TURN_MS;
-  for (;;) {
-    if (steps.next().done === true) return true;
-    if (performance.now() > until) return false;
-  }
+  const end = inTurns(steps);
+  return end instanceof Promise ? end.then(() => problems) : problems;
 }
 
 interface Walk {
   readonly problems: FieldError[];
   /** Ends a step after each rule. */
-  readonly steps: Iterator<void>;
+  readonly steps: Work<void>;
 }
 
 function walkOf(object: unknown, schema: Structural, before: unknown): Walk {
@@ -153,7 +97,7 @@ class RuleWalk {
   readonly problems: FieldError[] = [];
   #left = OBJECT_BUDGET;
 
-  *value(place: Place, isRoot = false): Generator<void, void> {
+  *value(place: Place, isRoot = false): Work<void> {
     const { value, schema, before, path } = place;
     if (this.#left < 0 || value === null || value === undefined || !hasRules(schema)) return;
     if (schema.rules.length > 0) yield* this.#rules(place, isRoot);
@@ -167,7 +111,7 @@ class RuleWalk {
     } else if (isJsonObject(value)) yield* this.#members(place, value);
   }
 
-  *#members({ schema, before, path }: Place, value: Record<string, unknown>): Generator<void, void> {
+  *#members({ schema, before, path }: Place, value: Record<string, unknown>): Work<void> {
     for (const [name, member] of Object.entries(value)) {
       const property = schema.properties.get(name);
       const known = property ?? (typeof schema.additional === 'object' ? schema.additional : undefined);
@@ -179,7 +123,7 @@ class RuleWalk {
     }
   }
 
-  *#rules(place: Place, isRoot: boolean): Generator<void, void> {
+  *#rules(place: Place, isRoot: boolean): Work<void> {
     const { value, before, schema } = place;
     const isSame = before !== undefined && jsonEqual(before.value, value);
     let values: Readonly<Record<string, Value>> | undefined;

@@ -61,14 +61,20 @@ function translated<T>(tree: T, translate: (form: string) => string): Translated
 function build(name: VocabularyName): Vocabulary {
   const translate = translators[name]();
   const words = translated(WORDS, translate);
+  const extensions = new Map<string, string>();
+  const openApiExtension = (extension: string): string => {
+    let name = extensions.get(extension);
+    if (name === undefined) extensions.set(extension, (name = translate(`x-platform-${extension}`)));
+    return name;
+  };
   const keyDomain = words.labelPrefixes.own.slice(0, -1);
   return {
     ...words,
     name,
     translate,
-    openApiExtension: (extension) => translate(`x-platform-${extension}`),
+    openApiExtension,
     openApiExtensions: (extension) => [
-      ...new Set([translate(`x-platform-${extension}`), `${KUBECTL.extensionPrefix}${extension}`]),
+      ...new Set([openApiExtension(extension), `${KUBECTL.extensionPrefix}${extension}`]),
     ],
     acceptedProtobufMediaTypes: [...new Set([words.protobufMediaType, KUBECTL.protobufMediaType])],
     lastAppliedAnnotation: KUBECTL.lastAppliedAnnotation,

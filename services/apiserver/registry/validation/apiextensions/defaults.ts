@@ -5,13 +5,13 @@ import { embeddedProblems } from '../../../../machinery/structural/embedded.js';
 import { duplicateItems } from '../../../../machinery/structural/list-keys.js';
 import { readSchema } from '../../../../machinery/structural/read-schema.js';
 import { brokenRules } from '../../../../machinery/structural/rules.js';
+import type { Structural } from '../../../../machinery/structural/structural.js';
 import { jsonEqual } from '../../../../machinery/meta/own.js';
 import type { FieldError } from '../../../../machinery/meta/status.js';
 import { META_TYPES } from '../../../../machinery/types/meta-types.js';
 import { validate } from '../../../../machinery/structural/validate.js';
-import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
+import type { Work } from '../../../../machinery/work/work.js';
 import type { At } from '../checks/at.js';
-import { eachInside, type Schema } from './schemas.js';
 
 /** Metadata inside of a default is held against its type. */
 const METADATA: Codec = {
@@ -22,16 +22,24 @@ const METADATA: Codec = {
 };
 
 /** Asks of each default whether the schema that has it would take it as a value, and knows all of it. */
-export function checkDefaults(at: At, schema: Schema, extension: Vocabulary['openApiExtension']): void {
-  const byDefault = schema['default'] ?? undefined;
-  if (byDefault !== undefined) checkDefault(at, schema, byDefault, extension);
-  eachInside(at, schema, (insideAt, inside) => checkDefaults(insideAt, inside, extension));
+export function* checkDefaults(at: At, schema: Structural): Work<void> {
+  if (!schema.hasDefaults) return;
+  if (schema.default !== undefined) {
+    checkDefault(at, schema);
+    yield;
+  }
+  const { properties, items, additional } = schema;
+  for (const [name, property] of properties) yield* checkDefaults(at.child('properties').key(name), property);
+  if (items !== undefined) yield* checkDefaults(at.child('items'), items);
+  if (typeof additional === 'object') yield* checkDefaults(at.child('additionalProperties'), additional);
 }
 
-function checkDefault(at: At, schema: Schema, value: unknown, extension: Vocabulary['openApiExtension']): void {
-  const { default: _, ...asked } = schema;
+const OBJECT = readSchema({ type: 'object' }, (name) => name);
+
+function checkDefault(at: At, schema: Structural): void {
+  const { default: value } = schema;
   // As the only member of an object: problems are told with its name in front.
-  const around = readSchema({ type: 'object', properties: { default: asked } }, extension);
+  const around = { ...OBJECT, properties: new Map([['default', schema]]) };
   const object = { default: value };
   const trail = new Trail(1);
   try {

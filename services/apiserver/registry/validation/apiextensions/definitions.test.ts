@@ -321,11 +321,12 @@ describe('validation of definitions of custom resources', () => {
       ],
     ];
     for (const [schema, ...told] of cases) {
-      it(JSON.stringify(schema), () => {
+      it(JSON.stringify(schema), async () => {
         const object = changed(definition, { [S]: { type: 'object', properties: { a: schema } } });
-        const found = kind
-          .onCreate(object)
-          .map(({ field, message }) => [field, message.replace('default in body', `${A}.default in body`)]);
+        const found = (await kind.created(object)).map(({ field, message }) => [
+          field,
+          message.replace('default in body', `${A}.default in body`),
+        ]);
         const wanted = told.flatMap((it, i) => (i % 2 === 0 ? [[A + it, told[i + 1]]] : []));
         assert.deepEqual(found, wanted);
       });
@@ -381,8 +382,8 @@ describe('validation of definitions of custom resources', () => {
       [{ ...number('self > 1'), default: 1 }, '.default', /failed rule: self > 1/],
     ];
     for (const [schema, field, why] of cases) {
-      it(JSON.stringify(schema), () => {
-        const [problem, ...more] = kind.onCreate(
+      it(JSON.stringify(schema), async () => {
+        const [problem, ...more] = await kind.created(
           changed(definition, { [S]: { type: 'object', properties: { a: schema } } }),
         );
         assert.equal(problem?.field, A + field);
@@ -422,52 +423,52 @@ describe('validation of definitions of custom resources', () => {
     });
     const withSchema = (properties: object): Readonly<Record<string, unknown>> =>
       changed(definition, { [S]: { type: 'object', properties } });
-    const told = (properties: object): (readonly [string, string])[] =>
-      kind.onCreate(withSchema(properties)).map(({ field, message }) => [field, message] as const);
+    const told = async (properties: object): Promise<(readonly [string, string])[]> =>
+      (await kind.created(withSchema(properties))).map(({ field, message }) => [field, message] as const);
     const quadratic = { rule: 'self.all(x, self.all(y, x == y))' };
 
-    it('is bounded for each', () => {
-      assert.deepEqual(told({ a: numbers() }), []);
-      assert.deepEqual(told({ a: numbers(3_333_332) }), []);
-      assert.deepEqual(told({ a: numbers(4_000_000) }), [[at('a'), dear('estimated rule cost', '1.200000')]]);
-      assert.deepEqual(told({ a: numbers(8_333_333) }), [[at('a'), dear('estimated rule cost', '2.5')]]);
+    it('is bounded for each', async () => {
+      assert.deepEqual(await told({ a: numbers() }), []);
+      assert.deepEqual(await told({ a: numbers(3_333_332) }), []);
+      assert.deepEqual(await told({ a: numbers(4_000_000) }), [[at('a'), dear('estimated rule cost', '1.200000')]]);
+      assert.deepEqual(await told({ a: numbers(8_333_333) }), [[at('a'), dear('estimated rule cost', '2.5')]]);
       const message = 'self.filter(x, x > 3.0).size() > 1 ? "a" : "b"';
-      assert.deepEqual(told({ a: numbers(1_000_000, { messageExpression: message }) }), [
+      assert.deepEqual(await told({ a: numbers(1_000_000, { messageExpression: message }) }), [
         [at('a', 'messageExpression'), dear('estimated messageExpression cost', '1.5')],
       ]);
     });
 
-    it('is bounded for all together, of which the dearest are told', () => {
+    it('is bounded for all together, of which the dearest are told', async () => {
       const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'];
       const sizes = names.map((name, i) => [name, 3_100_000 + i] as const);
       const properties = Object.fromEntries(sizes.map(([name, most]) => [name, numbers(most)]));
-      assert.deepEqual(told(properties), [
+      assert.deepEqual(await told(properties), [
         ...['k', 'j', 'i', 'h'].map((name) => [at(name), SHARE] as const),
         [root, dear(ALL, '1.023002')],
       ]);
     });
 
-    it('is multiplied by how many values there may be', () => {
+    it('is multiplied by how many values there may be', async () => {
       const lists = (maxItems?: number): object => ({ a: { type: 'array', maxItems, items: numbers(1_000) } });
-      assert.deepEqual(told(lists(3_000)), []);
+      assert.deepEqual(await told(lists(3_000)), []);
       const place = `${root}.properties[a].items.x-kubernetes-validations[0].rule`;
-      assert.deepEqual(told(lists(4_000)), [[place, dear('estimated rule cost', '1.200800')]]);
+      assert.deepEqual(await told(lists(4_000)), [[place, dear('estimated rule cost', '1.200800')]]);
       const maps = { a: { type: 'object', maxProperties: 4_000, additionalProperties: numbers(1_000) } };
       const ofMaps = `${root}.properties[a].additionalProperties.x-kubernetes-validations[0].rule`;
-      assert.deepEqual(told(maps), [[ofMaps, dear('estimated rule cost', '1.200800')]]);
-      assert.deepEqual(told(lists()), [
+      assert.deepEqual(await told(maps), [[ofMaps, dear('estimated rule cost', '1.200800')]]);
+      assert.deepEqual(await told(lists()), [
         [place, dear('estimated rule cost', 'more than 100')],
         [place, SHARE],
         [root, dear(ALL, '31.5')],
       ]);
     });
 
-    it('is not asked of schemas that are stored as they are', () => {
+    it('is not asked of schemas that are stored as they are', async () => {
       const stored = withSchema({ a: numbers(undefined, quadratic) });
-      assert.equal(kind.onCreate(stored).length, 3);
-      assert.deepEqual(kind.onUpdate(changed(stored, { 'spec.names.shortNames': ['c'] }), stored), []);
+      assert.equal((await kind.created(stored)).length, 3);
+      assert.deepEqual(await kind.updated(changed(stored, { 'spec.names.shortNames': ['c'] }), stored), []);
       const next = changed(stored, { [`${S}.properties.b`]: { type: 'string' } });
-      assert.equal(kind.onUpdate(next, stored).length, 3);
+      assert.equal((await kind.updated(next, stored)).length, 3);
     });
   });
 
@@ -544,13 +545,13 @@ describe('validation of definitions of custom resources', () => {
       ],
     ];
     for (const [version_, field, message] of cases) {
-      it(`${field}: ${message}`, () => {
+      it(`${field}: ${message}`, async () => {
         const object = changed(
           definition,
           Object.fromEntries(Object.entries(version_).map(([name, value]) => [`spec.versions.0.${name}`, value])),
         );
         assert.deepEqual(
-          kind.onCreate(object).map((it) => [it.field, it.message]),
+          (await kind.created(object)).map((it) => [it.field, it.message]),
           [[V + field, message]],
         );
       });
@@ -572,16 +573,16 @@ describe('validation of definitions of custom resources', () => {
   describe('approval', () => {
     const ours = changed(definition, { 'spec.group': 'x.k8s.io', 'metadata.name': 'crontabs.x.k8s.io' });
     const at = 'metadata.annotations[api-approved.kubernetes.io]';
-    it('is needed in groups of the product itself', () => {
+    it('is needed in groups of the product itself', async () => {
       assert.deepEqual(
-        kind.onCreate(ours).map(({ field, reason }) => [field, reason]),
+        (await kind.created(ours)).map(({ field, reason }) => [field, reason]),
         [[at, 'FieldValueRequired']],
       );
       const approved = changed(ours, { 'metadata.annotations': { 'api-approved.kubernetes.io': 'https://a.b/c' } });
-      assert.deepEqual(kind.onCreate(approved), []);
+      assert.deepEqual(await kind.created(approved), []);
       const odd = changed(ours, { 'metadata.annotations': { 'api-approved.kubernetes.io': 'because' } });
       assert.deepEqual(
-        kind.onCreate(odd).map(({ field, reason }) => [field, reason]),
+        (await kind.created(odd)).map(({ field, reason }) => [field, reason]),
         [[at, 'FieldValueInvalid']],
       );
     });

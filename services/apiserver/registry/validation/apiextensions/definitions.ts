@@ -1,5 +1,4 @@
 import { dns1035Label, dns1123Subdomain } from '../../../../machinery/meta/metadata.js';
-import type { ApiObject } from '../../../../machinery/meta/object.js';
 import { jsonEqual } from '../../../../machinery/meta/own.js';
 import type {
   CustomResourceDefinition,
@@ -7,21 +6,21 @@ import type {
   CustomResourceDefinitionSpec,
 } from '../../../../machinery/types/generated/apiextensions.v1.js';
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
-import { At, checkImmutable, each, requireEnum } from '../checks/at.js';
+import { inTurns } from '../../../../machinery/work/in-turns.js';
+import type { Work } from '../../../../machinery/work/work.js';
+import { At, checkImmutable, each, requireEnum, tell } from '../checks/at.js';
 import type { KindValidation, Problems } from '../types.js';
 import { approvalOf } from './approval.js';
-import { checkDefaults } from './defaults.js';
-import { NestedSchemas } from './nested-schemas.js';
-import { RuleChecks } from './rule-checks.js';
-import { RuleCosts } from './rule-costs.js';
-import { SchemaRules } from './schema-rules.js';
-import { StructuralSchemas, type Schema } from './schemas.js';
-import { checkBundle, checkConversion, checkVersion } from './version-rules.js';
-
-type Definition = ApiObject & CustomResourceDefinition;
-type DefinitionSpec = CustomResourceDefinitionSpec;
-
-const specOf = ({ spec = {} }: CustomResourceDefinition): DefinitionSpec => spec;
+import {
+  atOnce,
+  changedSchemas,
+  checkTrust,
+  specOf,
+  specRules,
+  type Definition,
+  type DefinitionRule,
+  type SpecRules,
+} from './spec-rules.js';
 
 /** Reports the problems of a label as one. */
 function checkLabel(at: At, member: string, text: string, prefix = ''): void {
@@ -44,7 +43,7 @@ function checkNames(at: At, names: CustomResourceDefinitionNames): void {
   each(at, 'categories', names.categories, (name, nameAt) => checkLabel(nameAt, '', name));
 }
 
-function checkVersions(at: At, versions: NonNullable<DefinitionSpec['versions']>): void {
+function checkVersions(at: At, versions: NonNullable<CustomResourceDefinitionSpec['versions']>): void {
   each(at, 'versions', versions, ({ name = '' }, versionAt) => {
     const problems = dns1035Label(name);
     if (problems.length > 0) versionAt.invalid('name', name, problems.join(','));
@@ -76,76 +75,15 @@ function checkDefinition(object: Definition, problems: Problems): void {
   checkNames(at.child('names'), names);
 }
 
-/** Rules for all schemas of a definition; a stored definition that breaks them may keep doing so. */
-type SchemaRule = (definition: Definition, problems: Problems) => void;
-
-const requireSchemas: SchemaRule = (definition, problems) => {
-  each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
-    if (schema?.openAPIV3Schema === undefined) at.required('schema.openAPIV3Schema', 'schemas are required');
-  });
-};
-
-/** Asks something of each schema. */
-const eachSchema =
-  (check: (at: At, schema: Schema) => void): SchemaRule =>
-  (definition, problems) => {
-    each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, ({ schema }, at) => {
-      const { openAPIV3Schema: root } = schema ?? {};
-      if (root !== undefined) check(at.child('schema').child('openAPIV3Schema'), root as Schema);
-    });
-  };
-
-const checkVersionParts: SchemaRule = (definition, problems) => {
-  each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) => checkVersion(at, version));
-};
-
-/** Without the schemas that are stored as they are: what their rules cost was looked at when they were written. */
-function changedSchemas(definition: Definition, old: Definition): Definition {
-  const before = new Map(specOf(old).versions?.map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
-  const versions = (specOf(definition).versions ?? []).map((version) =>
-    jsonEqual(before.get(version.name), version.schema?.openAPIV3Schema) ? { ...version, schema: {} } : version,
-  );
-  return { ...definition, spec: { ...specOf(definition), versions } };
-}
-
-/** What can be asked of schemas that are right. */
-const whereRight =
-  (structure: readonly SchemaRule[], check: (at: At, schema: Schema) => void): SchemaRule =>
-  (definition, problems) => {
-    if (structure.every((rule) => holds(rule, definition))) eachSchema(check)(definition, problems);
-  };
-
-const keepsAll =
-  ({ openApiExtension }: Vocabulary): SchemaRule =>
-  (definition, problems) => {
-    if (specOf(definition).preserveUnknownFields !== true) return;
-    const instead = openApiExtension('preserve-unknown-fields');
-    const why = `cannot set to true, set ${instead} to true in spec.versions[*].schema instead`;
-    At.root(problems, 'spec').invalid('preserveUnknownFields', true, why);
-  };
-
-/** How objects are converted. */
-const checkWays: SchemaRule = (definition, problems) => {
-  const { conversion } = specOf(definition);
-  if (conversion === undefined) return;
-  checkConversion(At.root(problems, 'spec').child('conversion'), conversion);
-};
-
-/** A webhook in use must be one that can be trusted; one that is not yet may be told later by whom. */
-const checkTrust: SchemaRule = (definition, problems) => {
-  const { conversion } = specOf(definition);
-  if (conversion?.strategy === 'Webhook') checkBundle(At.root(problems, 'spec').child('conversion'), conversion);
-};
-
 /** There may be objects that are stored in it: nothing else could tell what they are. */
-const keepStoredVersions: SchemaRule = ({ spec, status }, problems) => {
+const keepStoredVersions = atOnce(({ spec, status }, problems) => {
   const names = new Set(spec?.versions?.map(({ name }) => name));
   each(At.root(problems, 'status'), 'storedVersions', status?.storedVersions ?? undefined, (name, at) => {
     if (names.has(name)) return;
     const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
     at.invalid('', name, why);
   });
-};
+});
 
 function checkApproval(next: Definition, old: Definition | undefined, problems: Problems, words: Vocabulary): void {
   const approval = approvalOf(next, specOf(next).group ?? '', words);
@@ -157,12 +95,6 @@ function checkApproval(next: Definition, old: Definition | undefined, problems: 
   const at = At.root(problems, 'metadata').child('annotations').key(words.annotations.apiApproved);
   if (approval.state === 'missing') at.required('', approval.message);
   if (approval.state === 'invalid') at.invalid('', approval.value, approval.message);
-}
-
-function holds(rule: SchemaRule, definition: Definition): boolean {
-  const problems: Problems = [];
-  rule(definition, problems);
-  return problems.length === 0;
 }
 
 const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
@@ -181,44 +113,81 @@ function checkUpdate(next: Definition, old: Definition, problems: Problems): voi
   checkImmutable(at, 'names.plural', spec.names?.plural, oldSpec.names?.plural);
 }
 
-/** Rules for names, group, scope and schemas of a definition. */
-export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation<CustomResourceDefinition> {
-  const structural = new StructuralSchemas(vocabulary);
-  const schemas = new SchemaRules(vocabulary);
-  const nested = new NestedSchemas(vocabulary);
-  const ruleChecks = new RuleChecks(vocabulary);
-  const structure = [
-    requireSchemas,
-    eachSchema((at, schema) => structural.check(at, schema)),
-    eachSchema((at, schema) => nested.walk(at, schema)),
-    eachSchema((at, schema) => schemas.check(at, schema)),
-  ];
-  const ruleCosts = new RuleCosts(vocabulary);
-  const checkCosts = (definition: Definition, asked: Definition, problems: Problems): void => {
-    if (!structure.every((rule) => holds(rule, definition))) return;
-    eachSchema((at, schema) => ruleCosts.check(at, schema))(asked, problems);
+function* problemsOf(rule: DefinitionRule, definition: Definition): Work<Problems> {
+  const found: Problems = [];
+  yield* rule(definition, found);
+  return found;
+}
+
+/** Of what is not right nothing further is asked. */
+const whereRight = (structure: readonly DefinitionRule[], further: DefinitionRule): DefinitionRule =>
+  function* (definition, problems) {
+    for (const rule of structure) if ((yield* problemsOf(rule, definition)).length > 0) return;
+    yield* further(definition, problems);
   };
-  const rules = [
-    ...structure,
-    whereRight(structure, (at, schema) => checkDefaults(at, schema, vocabulary.openApiExtension)),
-    whereRight(structure, (at, schema) => ruleChecks.check(at, schema)),
-    checkVersionParts,
-    keepsAll(vocabulary),
-    checkWays,
-  ];
+
+function* checkNew(rules: SpecRules, definition: Definition, problems: Problems): Work<void> {
+  let isRight = true;
+  for (const rule of rules.structure) {
+    const found = yield* problemsOf(rule, definition);
+    if (found.length > 0) isRight = false;
+    tell(problems, found);
+  }
+  const further = isRight ? [...rules.ofRight, ...rules.beside, rules.costs] : rules.beside;
+  for (const rule of further) yield* rule(definition, problems);
+}
+
+/** A change: what both states break is not told. */
+interface Change {
+  readonly next: Definition;
+  readonly old: Definition;
+  readonly problems: Problems;
+}
+
+/**
+ * Asks the stored state only when the next one breaks the rule.
+ *
+ * @param ofOld What is asked of it, if not the same. @returns Whether the next state keeps the rule.
+ */
+function* checkChange(rule: DefinitionRule, { next, old, problems }: Change, ofOld = rule): Work<boolean> {
+  const found = yield* problemsOf(rule, next);
+  if (found.length === 0) return true;
+  if ((yield* problemsOf(ofOld, old)).length === 0) tell(problems, found);
+  return false;
+}
+
+function* checkChanged(rules: SpecRules, change: Change): Work<void> {
+  const { next, old, problems } = change;
+  const isSame = jsonEqual(next.spec, old.spec);
+  let isRight = !isSame;
+  for (const rule of isSame ? [] : rules.structure) if (!(yield* checkChange(rule, change))) isRight = false;
+  for (const rule of isRight ? rules.ofRight : []) yield* checkChange(rule, change, whereRight(rules.structure, rule));
+  for (const rule of isSame ? [] : rules.beside) yield* checkChange(rule, change);
+  for (const rule of isEstablished(old) ? [keepStoredVersions, checkTrust] : [keepStoredVersions]) {
+    yield* checkChange(rule, change);
+  }
+  if (isRight) yield* rules.costs(changedSchemas(next, old), problems);
+}
+
+/** Rules for names, group, scope and schemas of a definition. Of large schemas they are asked in more than one turn. */
+export function customResourceDefinitions(vocabulary: Vocabulary): KindValidation<CustomResourceDefinition> {
+  const rules = specRules(vocabulary);
   return {
     object: checkDefinition,
-    create: (definition, problems) => {
-      for (const rule of rules) rule(definition, problems);
-      checkCosts(definition, definition, problems);
-      checkApproval(definition, undefined, problems, vocabulary);
-    },
-    update: (next, old, problems) => {
-      checkUpdate(next, old, problems);
-      const more = isEstablished(old) ? [keepStoredVersions, checkTrust] : [keepStoredVersions];
-      for (const rule of [...rules, ...more]) if (holds(rule, old)) rule(next, problems);
-      checkCosts(next, changedSchemas(next, old), problems);
-      checkApproval(next, old, problems, vocabulary);
-    },
+    create: (definition, problems) =>
+      inTurns(
+        (function* () {
+          yield* checkNew(rules, definition, problems);
+          checkApproval(definition, undefined, problems, vocabulary);
+        })(),
+      ),
+    update: (next, old, problems) =>
+      inTurns(
+        (function* () {
+          checkUpdate(next, old, problems);
+          yield* checkChanged(rules, { next, old, problems });
+          checkApproval(next, old, problems, vocabulary);
+        })(),
+      ),
   };
 }

@@ -6,6 +6,10 @@ import { portName } from './text.js';
 
 /** Most problems that are reported: a body of a few MiB could have hundreds of thousands. */
 const MOST_PROBLEMS = 1000;
+/** Tells the problems that were found apart, as far as there is room for them. */
+export const tell = (problems: Problems, found: Problems): void =>
+  void problems.push(...found.slice(0, Math.max(0, MOST_PROBLEMS - problems.length)));
+
 /** Values are shown this far, in characters. */
 const MOST_SHOWN = 4096;
 

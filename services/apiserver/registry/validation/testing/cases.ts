@@ -94,20 +94,42 @@ export class KindUnderTest {
     return value as ApiObject;
   }
 
+  /** Of a kind whose checks are done at once. */
   onCreate(object: Json, withDefaults = true): Problems {
     const problems: Problems = [];
-    const decoded = this.decoded(object, withDefaults);
-    this.validation.object?.(decoded, problems, this.#place.asked);
-    void this.validation.create?.(decoded, problems, this.#place.asked);
+    assert.equal(this.#create(object, withDefaults, problems), undefined, 'it takes more than one turn');
     return problems;
   }
 
   onUpdate(next: Json, old: Json): Problems {
     const problems: Problems = [];
+    assert.equal(this.#update(next, old, problems), undefined, 'it takes more than one turn');
+    return problems;
+  }
+
+  /** The same of a kind whose checks may take more than one turn. */
+  async created(object: Json, withDefaults = true): Promise<Problems> {
+    const problems: Problems = [];
+    await this.#create(object, withDefaults, problems);
+    return problems;
+  }
+
+  async updated(next: Json, old: Json): Promise<Problems> {
+    const problems: Problems = [];
+    await this.#update(next, old, problems);
+    return problems;
+  }
+
+  #create(object: Json, withDefaults: boolean, problems: Problems): void | Promise<void> {
+    const decoded = this.decoded(object, withDefaults);
+    this.validation.object?.(decoded, problems, this.#place.asked);
+    return this.validation.create?.(decoded, problems, this.#place.asked);
+  }
+
+  #update(next: Json, old: Json, problems: Problems): void | Promise<void> {
     const decoded = this.decoded(next);
     this.validation.object?.(decoded, problems, this.#place.asked);
-    void this.validation.update?.(decoded, this.decoded(old), problems, this.#place.asked);
-    return problems;
+    return this.validation.update?.(decoded, this.decoded(old), problems, this.#place.asked);
   }
 
   onPart(part: keyof NonNullable<KindValidation['parts']>, next: Json, old: Json): Problems {
@@ -119,40 +141,41 @@ export class KindUnderTest {
   /** Each case is a test. */
   refuses(valid: Json, cases: readonly (Case | ManyCase)[]): void {
     for (const [change, ...expected] of cases) {
-      it(`refuses ${JSON.stringify(change)}`, () => {
-        assert.deepEqual(this.onCreate(changed(valid, change)), pairs(expected));
+      it(`refuses ${JSON.stringify(change)}`, async () => {
+        assert.deepEqual(await this.created(changed(valid, change)), pairs(expected));
       });
     }
   }
 
   accepts(valid: Json, changes: readonly Change[]): void {
     for (const change of changes) {
-      it(`accepts ${JSON.stringify(change)}`, () => assert.deepEqual(this.onCreate(changed(valid, change)), []));
+      it(`accepts ${JSON.stringify(change)}`, async () =>
+        assert.deepEqual(await this.created(changed(valid, change)), []));
     }
   }
 
   /** An object that is right, with and without its defaults. */
   acceptsManifest(name: string, object: Json): void {
-    it(`accepts ${name}`, () => {
-      assert.deepEqual(this.onCreate(object), []);
-      assert.deepEqual(this.onCreate(object, false), [], 'without defaults');
-      assert.deepEqual(this.onUpdate(object, object), [], 'as an update that changes nothing');
+    it(`accepts ${name}`, async () => {
+      assert.deepEqual(await this.created(object), []);
+      assert.deepEqual(await this.created(object, false), [], 'without defaults');
+      assert.deepEqual(await this.updated(object, object), [], 'as an update that changes nothing');
     });
   }
 
   /** Each case is a test of an update of `old`. */
   refusesUpdates(old: Json, cases: readonly (Case | ManyCase)[]): void {
     for (const [change, ...expected] of cases) {
-      it(`refuses the update ${JSON.stringify(change)}`, () => {
-        assert.deepEqual(this.onUpdate(changed(old, change), old), pairs(expected));
+      it(`refuses the update ${JSON.stringify(change)}`, async () => {
+        assert.deepEqual(await this.updated(changed(old, change), old), pairs(expected));
       });
     }
   }
 
   acceptsUpdates(old: Json, changes: readonly Change[]): void {
     for (const change of changes) {
-      it(`accepts the update ${JSON.stringify(change)}`, () =>
-        assert.deepEqual(this.onUpdate(changed(old, change), old), []));
+      it(`accepts the update ${JSON.stringify(change)}`, async () =>
+        assert.deepEqual(await this.updated(changed(old, change), old), []));
     }
   }
 
