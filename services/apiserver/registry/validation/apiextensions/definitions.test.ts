@@ -380,6 +380,12 @@ describe('validation of definitions of custom resources', () => {
         /uncorrelatable portion of the schema within .*properties\[a\]$/,
       ],
       [{ ...number('self > 1'), default: 1 }, '.default', /failed rule: self > 1/],
+      [
+        { type: 'object', additionalProperties: { type: 'integer', default: 'x' } },
+        '.additionalProperties.default',
+        /must be of type integer/,
+      ],
+      [{ type: 'array', items: { type: 'integer', default: 'x' } }, '.items.default', /must be of type integer/],
     ];
     for (const [schema, field, why] of cases) {
       it(JSON.stringify(schema), async () => {
@@ -461,6 +467,12 @@ describe('validation of definitions of custom resources', () => {
         [place, SHARE],
         [root, dear(ALL, '31.5')],
       ]);
+    });
+
+    it('is small for names of whole objects, which are short', async () => {
+      const named = { rule: 'self.kind == self.metadata.name' };
+      const schema = { type: 'object', 'x-kubernetes-validations': [named] };
+      assert.deepEqual(await kind.created(changed(definition, { [S]: schema })), []);
     });
 
     it('is not asked of schemas that are stored as they are', async () => {
