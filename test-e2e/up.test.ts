@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -39,6 +40,7 @@ describe('up', function () {
     return connected;
   };
   const read = (name: string): string => readFileSync(join(dataDir, name), 'utf8');
+  const servingNames = (): string => new X509Certificate(read('apiserver.crt')).subjectAltName ?? '';
 
   describe('on a fresh directory', () => {
     it('makes the directory, and files that only their owner can read where there is a key in them', async () => {
@@ -94,15 +96,14 @@ describe('up', function () {
     it('calls cluster and host names as the vocabulary does', async () => {
       const running = await start({ vocabulary: 'kubernetes' });
       assert.match(readFileSync(running.kubeconfig, 'utf8'), /current-context: "admin@kubernetes"/);
-      const names = execFileSync('openssl', [
-        'x509',
-        '-in',
-        join(dataDir, 'apiserver.crt'),
-        '-noout',
-        '-ext',
-        'subjectAltName',
-      ]);
-      assert.match(names.toString(), /DNS:kubernetes\.default\.svc\.cluster\.local/);
+      assert.match(servingNames(), /DNS:kubernetes\.default\.svc\.cluster\.local/);
+    });
+
+    it('has a certificate for the address under which others reach it, also when that is another later', async () => {
+      await (await start({ args: ['--advertise-address=192.0.2.7'] })).stop();
+      assert.match(servingNames(), /IP Address:192\.0\.2\.7(?:,|$)/);
+      await start({ args: ['--advertise-address=192.0.2.8'] });
+      assert.match(servingNames(), /IP Address:192\.0\.2\.8(?:,|$)/);
     });
   });
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import type { Log, ProcessLog } from '../machinery/log/log.js';
+import { advertisedAddress } from '../apiserver/endpoints/advertise.js';
 import { serviceHosts } from '../apiserver/endpoints/service-hosts.js';
 import { localHost, localUrl } from '../machinery/process/address.js';
 import type { Served } from '../machinery/process/serve.js';
@@ -45,7 +46,8 @@ export async function start(o: UpOptions, d: StartDeps): Promise<Served> {
 async function startOwning(given: UpOptions, d: StartDeps, owner: Ownership): Promise<Served> {
   const o = { ...given, ...(await servingFiles(given)) };
   const vocabulary = vocabularyOf(o.vocabulary as VocabularyName); // one of the flag's choices
-  const hosts = [localHost(o.bindAddress), ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
+  const addresses = [localHost(o.bindAddress), advertisedAddress(o)];
+  const hosts = [...addresses, ...serviceHosts(vocabulary, o.serviceClusterIpRange), ...o.tlsSans];
   const [{ startApiServer }] = await Promise.all([
     import('../apiserver/server/server.js'), // loaded here, while a thread makes the credentials
     ensureCredentials({ directory: o.dataDir, vocabulary, hosts, log: d.log }),
