@@ -6,7 +6,7 @@ import { createLog } from '../machinery/log/log.js';
 import { commandLine, tell, usage, type ProcessDeps } from '../machinery/process/command-line.js';
 import { watchForEnd } from '../machinery/process/ending.js';
 import { vocabulary as vocabularyOf, type VocabularyName } from '../machinery/vocabulary/vocabulary.js';
-import { SMALL_QUOTA } from './faults/etcd.js';
+import { SHORT_HISTORY, SMALL_QUOTA } from './faults/etcd.js';
 import { faultsFor } from './faults/fault-table.js';
 import { Recorder } from './history/recorder.js';
 import { findEtcd } from './installation/find-etcd.js';
@@ -81,8 +81,10 @@ function open(
   if (o.kubeconfig.length > 0) {
     return openGiven({ vocabulary, kubeconfigs: o.kubeconfig, servers: o.servers, log });
   }
-  const { serverArgs, members, replicas: servers } = o;
-  const etcdArgs = [...(faultsOf(o).includes('full-disk') ? [SMALL_QUOTA] : []), ...o.etcdArgs];
+  const { members, replicas: servers } = o;
+  const small = faultsOf(o).includes('full-disk');
+  const etcdArgs = [...(small ? [SMALL_QUOTA] : []), ...o.etcdArgs];
+  const serverArgs = [...(small ? [SHORT_HISTORY] : []), ...o.serverArgs];
   return openOwn({ vocabulary, servers, members, etcd: findEtcd(o.etcd), etcdArgs, serverArgs, directory });
 }
 

@@ -11,6 +11,8 @@ const FILLER = { key: base64('robustness/filler/'), range_end: base64('robustnes
 
 /** With it a disk is full soon. Bytes. */
 export const SMALL_QUOTA = '--quota-backend-bytes=134217728';
+/** What clients write does not fill it: that is left to the fault. For servers. */
+export const SHORT_HISTORY = '--etcd-compaction-interval=1m';
 
 interface Header {
   readonly header: { readonly revision: string };
