@@ -67,4 +67,16 @@ withKubectl('works with custom types', { vocabulary: 'kubernetes', store: 'embed
     );
     await client().ok(['delete', 'boat', 'ada']);
   });
+
+  it('edits them', async () => {
+    await client().ok(['apply', '--filename=-'], JSON.stringify(boat(7)));
+    const edit = async (script: string): Promise<string> => {
+      const { stdout, stderr } = await client().run(['edit', 'boat', 'ada'], '', { KUBE_EDITOR: `sed -i ${script}` });
+      return stdout + stderr;
+    };
+    assert.match(await edit("'s/length: 7/length: 11/'"), /boat\.harbour\.example\.com\/ada edited/);
+    assert.equal(await lengthOf(), '11');
+    assert.match(await edit("'s/length: 11/length: 11/'"), /no changes made/);
+    await client().ok(['delete', 'boat', 'ada']);
+  });
 });
