@@ -13,15 +13,14 @@ import {
 } from '../../services/apiserver/authorization/rbac/testing/rbac-scene.js';
 import { Connection, request, type Target } from './connection.js';
 import { closedLoop } from './load.js';
-import { CONNECTIONS, gets, type Costed, type Subject } from './scenarios.js';
+import { cachedObject, CONNECTIONS, type Costed, type Subject } from './scenarios.js';
+import { byTurns, type Asked } from './turns.js';
 
 const { groups } = vocabulary('platform');
 const RBAC = `/apis/${groups.rbac}/v1/namespaces`;
 export const BINDINGS = 10_000;
 const NAMESPACES = 100;
 const ACCOUNT = 'system:serviceaccounts:bench';
-/** The two are measured by turns, so that what the machine does besides hits both. */
-const TURNS = 6;
 
 const bindingBody = (name: string, subject: object): string =>
   JSON.stringify({
@@ -49,7 +48,7 @@ async function populate(target: Target): Promise<string> {
   const issued = await post(`${accounts}/reader/token`, { kind: 'TokenRequest', apiVersion: `${groups.authentication}/v1`, spec: {} }); // prettier-ignore
   connection.close();
   await closedLoop({
-    target,
+    targets: [target],
     connections: CONNECTIONS,
     durationMs: 120_000,
     count: BINDINGS,
@@ -72,21 +71,15 @@ export async function getWithRights(s: Subject): Promise<{ readonly bare: Costed
   const withToken = { host, port };
   const header = { headers: `Authorization: Bearer ${token}\r\n` };
   const asLong = { headers: `X-As-Long: ${'x'.repeat(header.headers.length - 'X-As-Long: \r\n'.length)}\r\n` };
-  const parts: Record<'bare' | 'checked', Costed[]> = { bare: [], checked: [] };
-  const seconds = s.seconds / TURNS;
-  await gets({ ...s, target: withToken, seconds }, header); // the first use of a token costs a signature
-  for (let turn = 0; turn < TURNS; turn++) {
-    parts.bare.push(await gets({ ...s, seconds }, asLong));
-    parts.checked.push(await gets({ ...s, target: withToken, seconds }, header));
-  }
-  return { bare: middle(parts.bare), checked: middle(parts.checked) };
-}
-
-function middle(parts: readonly Costed[]): Costed {
-  const sorted = [...parts].sort((a, b) => a.perSecond - b.perSecond);
-  const found = sorted[Math.floor(sorted.length / 2)];
-  if (found === undefined) throw new Error('Nothing was measured');
-  return found;
+  const asked = (target: Target, headers: object): Asked => ({
+    targets: [target],
+    pids: [s.pid],
+    next: (n) => request('GET', cachedObject(n), headers),
+    expect: 200,
+  });
+  const [bare, checked] = await byTurns([asked(s.target, asLong), asked(withToken, header)], s.seconds);
+  if (bare === undefined || checked === undefined) throw new Error('Nothing was measured');
+  return { bare, checked };
 }
 
 /** Microseconds of a decision about a user in ten groups, when nobody has asked just this before. */

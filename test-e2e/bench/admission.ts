@@ -1,16 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
-import { Connection, request, type Target } from './connection.js';
-import { closedLoop } from './load.js';
-import type { PairedRow } from './paired-rows.js';
-import { cpuMicros, start, type Started } from './processes.js';
-import { CONNECTIONS, type Costed } from './scenarios.js';
+import { request } from './connection.js';
+import { start } from './processes.js';
+import { paired, type PairedRow, type Row, type SuiteOptions } from './rows.js';
+import { post, startServer, type BenchServer } from './server.js';
+import { byTurns, type Asked } from './turns.js';
 
 const words = vocabulary('platform');
-/** All servers are measured by turns, so that what the machine does besides hits each of them. */
-const TURNS = 6;
 const WEBHOOKS = 100;
 const NONE = [
   'CertificateApproval',
@@ -90,33 +87,19 @@ const VARIANTS: readonly Variant[] = [
 
 interface Subject {
   readonly variant: Variant;
-  readonly target: Target;
-  readonly server: Started;
-  readonly dir: string;
+  readonly server: BenchServer;
 }
 
 async function open(variant: Variant, store: string, etcdUrl: string | undefined): Promise<Subject> {
-  const dir = mkdtempSync(join(tmpdir(), 'bench-'));
-  const args = ['up', '--data-dir', dir, '--secure-port=0', '--log-level=error', `--store=${store}`, ...variant.flags];
-  if (etcdUrl !== undefined) args.push(`--etcd-servers=${etcdUrl}`, `--etcd-prefix=/${dir.replaceAll('/', '-')}`);
-  const server = await start(join(import.meta.dirname, '../../../bin/platform'), args);
-  const port = Number(/https:\/\/[^\s]*:(\d+)/.exec(server.line)?.[1]);
-  const [cert, key] = ['admin.crt', 'admin.key'].map((file) => readFileSync(join(dir, file)));
-  if (cert === undefined || key === undefined) throw new Error('no credentials');
-  return { variant, target: { host: '127.0.0.1', port, cert, key }, server, dir };
+  return { variant, server: await startServer({ store, etcdUrl, flags: variant.flags }) };
 }
 
-async function populate({ variant, target, dir }: Subject, bareUrl: string): Promise<void> {
-  const connection = await Connection.open(target);
-  const post = async (path: string, object: object): Promise<void> => {
-    const { code } = await connection.ask(request('POST', path, { body: JSON.stringify(object) }));
-    if (code !== 201) throw new Error(`${path}: ${code} ${connection.firstBytes}`);
-  };
-  await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
-  for (const [path, object] of variant.objects(bareUrl, readFileSync(join(dir, 'ca.crt'), 'utf8'))) {
-    await post(path, object);
-  }
-  connection.close();
+async function populate({ variant, server: { target, directory } }: Subject, bareUrl: string): Promise<void> {
+  const ca = readFileSync(join(directory, 'ca.crt'), 'utf8');
+  await post(target, [
+    ['/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } }],
+    ...variant.objects(bareUrl, ca),
+  ]);
 }
 
 const configMap = (n: number): object => ({ metadata: { name: `c-${n}` }, data: { value: 'v'.repeat(900) } });
@@ -134,58 +117,43 @@ const KINDS = [
 
 let created = 0;
 
-async function creates({ target, server }: Subject, kind: (typeof KINDS)[number], seconds: number): Promise<Costed> {
-  const before = cpuMicros(server.pid);
-  const measured = await closedLoop({
-    target,
-    connections: CONNECTIONS,
-    durationMs: seconds * 1000,
-    expect: 201,
-    next: () => request('POST', kind.path, { body: JSON.stringify(kind.object(created++)) }),
-  });
-  return { ...measured, cpuMicros: (cpuMicros(server.pid) - before) / measured.count };
-}
-
-const middle = (parts: readonly Costed[]): Costed => {
-  const found = [...parts].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(parts.length / 2)];
-  if (found === undefined) throw new Error('Nothing was measured');
-  return found;
-};
+const creates = ({ server: { target, process } }: Subject, { path, object }: (typeof KINDS)[number]): Asked => ({
+  targets: [target],
+  pids: [process.pid],
+  expect: 201,
+  next: () => request('POST', path, { body: JSON.stringify(object(created++)) }),
+});
 
 /** What admission costs a creation: servers that differ in what they have to admit, by turns. */
-export async function admissionRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<PairedRow[]> {
+export async function admissionRows({ store, seconds, etcdUrl }: SuiteOptions): Promise<Row[]> {
   const subjects = await Promise.all(VARIANTS.map((variant) => open(variant, store, etcdUrl)));
   const bare = await Promise.all(
     subjects.map(
-      ({ dir }) =>
+      ({ server: { directory: dir } }) =>
       start(process.execPath, [join(import.meta.dirname, 'bare-server.js'), join(dir, 'apiserver.crt'), join(dir, 'apiserver.key')]), // prettier-ignore
     ),
   );
   try {
     for (const [i, subject] of subjects.entries()) await populate(subject, `https://127.0.0.1:${bare[i]?.line ?? ''}`);
     const rows: PairedRow[] = [];
-    for (const kind of KINDS) rows.push(...(await byTurns(subjects, kind, seconds)));
-    return rows;
+    for (const kind of KINDS) rows.push(...(await rowsOf(subjects, kind, seconds)));
+    return paired(store, rows);
   } finally {
     for (const { server } of subjects) await server.stop();
     for (const server of bare) await server.stop();
-    for (const { dir } of subjects) rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function byTurns(
+async function rowsOf(
   subjects: readonly Subject[],
   kind: (typeof KINDS)[number],
   seconds: number,
 ): Promise<PairedRow[]> {
-  const parts = new Map<string, Costed[]>(subjects.map(({ variant }) => [variant.name, []]));
-  for (const subject of subjects) await creates(subject, kind, seconds / TURNS); // warm
-  for (let turn = 0; turn < TURNS; turn++) {
-    for (const subject of subjects) {
-      parts.get(subject.variant.name)?.push(await creates(subject, kind, seconds / TURNS));
-    }
-  }
-  const found = new Map([...parts].map(([name, costed]) => [name, middle(costed)]));
+  const measuredOf = await byTurns(
+    subjects.map((it) => creates(it, kind)),
+    seconds,
+  );
+  const found = new Map(subjects.map(({ variant }, i) => [variant.name, measuredOf[i]]));
   return subjects.flatMap(({ variant: { name, beside } }) => {
     const measured = found.get(name);
     const other = found.get(beside);

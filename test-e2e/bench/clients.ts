@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from './processes.js';
+import { row, type Row, type SuiteOptions } from './rows.js';
+import { startServer } from './server.js';
 
 /** What `informer-process.ts` prints. */
 export interface InformerFigures {
@@ -16,18 +16,24 @@ export interface InformerFigures {
 }
 
 /** What an informer takes in a process of its own, of a server of its own. */
-export async function informerFigures(store: string, etcdUrl: string | undefined): Promise<InformerFigures> {
-  const dir = mkdtempSync(join(tmpdir(), 'bench-'));
-  const args = ['up', '--data-dir', dir, '--secure-port=0', '--log-level=error', `--store=${store}`];
-  if (etcdUrl !== undefined) args.push(`--etcd-servers=${etcdUrl}`, `--etcd-prefix=/${dir.replaceAll('/', '-')}`);
-  const server = await start(join(import.meta.dirname, '../../../bin/platform'), args);
+export async function informerRows({ store, etcdUrl }: SuiteOptions): Promise<Row[]> {
+  const { objects, startMs, heldMb, objectsMb, eventsPerSecond } = await figures(store, etcdUrl);
+  const count = objects.toLocaleString('en');
+  return [
+    row(store, `informer, start with ${count} objects`, 's', startMs / 1000),
+    row(store, `informer, heap with ${count} objects`, 'MB', heldMb, { value: objectsMb, by: 'parsed objects' }),
+    row(store, `informer, events to a handler`, '/s', eventsPerSecond),
+  ];
+}
+
+async function figures(store: string, etcdUrl: string | undefined): Promise<InformerFigures> {
+  const server = await startServer({ store, etcdUrl });
   try {
     const script = join(import.meta.dirname, 'informer-process.js');
-    const client = await start(process.execPath, ['--expose-gc', script, join(dir, 'admin.kubeconfig')]);
+    const client = await start(process.execPath, ['--expose-gc', script, join(server.directory, 'admin.kubeconfig')]);
     await client.stop();
     return JSON.parse(client.line) as InformerFigures;
   } finally {
     await server.stop();
-    rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request as get } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestText, signingRequest } from '../../services/certificate-signer/testing/signing-requests.js';
@@ -18,10 +17,12 @@ import { readSigningRequest } from '../../services/machinery/pki/signing-request
 import { OpenSsl } from '../../services/machinery/pki/testing/openssl.js';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
 import type { Target } from './connection.js';
-import { residentBytes, start, type Started } from './processes.js';
+import { residentBytes } from './processes.js';
+import { row, type Row, type SuiteOptions } from './rows.js';
 import { populate } from './scenarios.js';
+import { startServer } from './server.js';
 
-export interface ControllerFigures {
+interface ControllerFigures {
   /** Requests for certificates from their creation, by way of their approval, to the certificate. */
   readonly signedPerSecond: number;
   /** Reading a request and signing it, and nothing else. */
@@ -42,42 +43,35 @@ const SETTLE_MS = 20_000;
 const IDLE_MS = 60_000;
 
 /** What controllers take, on a server of their own, beside one that has none. */
-export async function controllerFigures(
-  store: string,
-  etcdUrl: string | undefined,
-  seconds: number,
-): Promise<ControllerFigures> {
-  const dirs = ['with', 'without'].map((name) => mkdtempSync(join(tmpdir(), `bench-${name}-`)));
-  const servers: Started[] = [];
-  try {
-    for (const [i, dir] of dirs.entries()) {
-      const args = ['up', '--data-dir', dir, '--secure-port=0', '--log-level=error', `--store=${store}`];
-      if (etcdUrl !== undefined) args.push(`--etcd-servers=${etcdUrl}`, `--etcd-prefix=/${dir.replaceAll('/', '-')}`);
-      if (i === 1) args.push('--controllers=-*');
-      servers.push(await start(join(import.meta.dirname, '../../../bin/platform'), args));
-    }
-    const [first, second] = servers as [Started, Started];
-    const [dir = '', other = ''] = dirs;
-    for (const [server, of] of [[first, dir], [second, other]] as const) await populate(targetOf(server, of)); // prettier-ignore
-    await sleep(SETTLE_MS);
-    const before = await requestsOf(targetOf(first, dir));
-    await sleep(IDLE_MS);
-    const idle = (await requestsOf(targetOf(first, dir))) - before - 1; // the question itself
-    const addedMb = (residentBytes(first.pid) - residentBytes(second.pid)) / 1e6;
-    const signing = await signed(dir, seconds);
-    return { ...signing, idleRequestsPerMinute: (idle * 60_000) / IDLE_MS, addedMb };
-  } finally {
-    for (const server of servers) await server.stop();
-    for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
-  }
+export async function controllerRows(o: SuiteOptions): Promise<Row[]> {
+  const { signedPerSecond, signaturesPerSecond, idleRequestsPerMinute, addedMb } = await figures(o);
+  const { store } = o;
+  const alone = { value: signaturesPerSecond, by: 'signing alone' };
+  return [
+    row(store, 'controllers, certificates from request to signature', '/s', signedPerSecond, alone),
+    row(store, 'controllers, requests while idle', '/min', idleRequestsPerMinute),
+    row(store, 'controllers, memory added to up, 5,000 objects', 'MB', addedMb, { value: MOST_ADDED_MB, by: 'aim' }),
+  ];
 }
 
-const targetOf = ({ line }: Started, dir: string): Target => ({
-  host: '127.0.0.1',
-  port: Number(/https:\/\/[^\s]*:(\d+)/.exec(line)?.[1]),
-  cert: readFileSync(join(dir, 'admin.crt')),
-  key: readFileSync(join(dir, 'admin.key')),
-});
+const MOST_ADDED_MB = 60;
+
+async function figures({ store, etcdUrl, seconds }: SuiteOptions): Promise<ControllerFigures> {
+  const first = await startServer({ store, etcdUrl });
+  const second = await startServer({ store, etcdUrl, flags: ['--controllers=-*'] });
+  try {
+    for (const { target } of [first, second]) await populate(target);
+    await sleep(SETTLE_MS);
+    const before = await requestsOf(first.target);
+    await sleep(IDLE_MS);
+    const idle = (await requestsOf(first.target)) - before - 1; // the question itself
+    const addedMb = (residentBytes(first.process.pid) - residentBytes(second.process.pid)) / 1e6;
+    const signing = await signed(first.directory, seconds);
+    return { ...signing, idleRequestsPerMinute: (idle * 60_000) / IDLE_MS, addedMb };
+  } finally {
+    for (const server of [first, second]) await server.stop();
+  }
+}
 
 /** Requests that a server has answered, watches that ended included. */
 async function requestsOf(target: Target): Promise<number> {

@@ -1,23 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vocabulary } from '../../services/machinery/vocabulary/vocabulary.js';
-import { Connection, request, type Target } from './connection.js';
+import { Connection, request } from './connection.js';
 import { closedLoop } from './load.js';
-import type { PairedRow } from './paired-rows.js';
-import { cpuMicros, start, type Started } from './processes.js';
-import { CONNECTIONS, OBJECTS, type Costed } from './scenarios.js';
+import { paired, row, type PairedRow, type Row, type SuiteOptions } from './rows.js';
+import { CONNECTIONS, OBJECTS } from './scenarios.js';
+import { post, startServer, type BenchServer } from './server.js';
+import { byTurns, type Asked } from './turns.js';
 
 const { groups } = vocabulary('platform');
-/** What is compared is measured by turns, so that what the machine does besides hits both. */
-const TURNS = 6;
 const GROUP = 'bench.example.com';
 const VALUE = 'v'.repeat(900);
 const DEFINITIONS = 200;
+const MOST_UNTIL_SERVED_MS = 100;
 
 /** Objects of one size, of a kind that is built in and of kinds that are defined, and what admits them. */
-interface Kind {
+export interface Kind {
   readonly name: string;
   readonly path: string;
   readonly object: (name: string) => object;
@@ -34,7 +31,7 @@ const custom = (plural: string, name: string): Kind => ({
   }),
 });
 
-const BUILT_IN: Kind = {
+export const BUILT_IN: Kind = {
   name: 'ConfigMaps',
   path: '/api/v1/namespaces/bench/configmaps',
   object: (name) => ({
@@ -44,7 +41,7 @@ const BUILT_IN: Kind = {
     data: { value: VALUE, replicas: '3', limit: '5' },
   }),
 };
-const PLAIN = custom('plains', 'custom objects');
+export const PLAIN = custom('plains', 'custom objects');
 const RULED = custom('ruleds', 'custom objects with five rules');
 const ADMITTED = custom('admitteds', 'custom objects under a policy with five rules');
 
@@ -58,12 +55,12 @@ const RULES = [
   "self.value.matches('^v+$')",
 ];
 
-const definition = (plural: string, rules: readonly string[]): object => ({
+export const definition = (plural: string, rules: readonly string[], group = GROUP): object => ({
   apiVersion: `${groups.apiextensions}/v1`,
   kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${GROUP}` },
+  metadata: { name: `${plural}.${group}` },
   spec: {
-    group: GROUP,
+    group,
     scope: 'Namespaced',
     names: { plural, kind: kindOf(plural) },
     versions: [
@@ -112,20 +109,8 @@ const BINDING = {
   spec: { policyName: 'bench', validationActions: ['Deny'] },
 };
 
-interface Subject {
-  readonly target: Target;
-  readonly server: Started;
-}
-
-async function post({ target }: Subject, path: string, object: object): Promise<void> {
-  const connection = await Connection.open(target);
-  const { code } = await connection.ask(request('POST', path, { body: JSON.stringify(object) }));
-  connection.close();
-  if (code !== 201) throw new Error(`${path}: ${code} ${connection.firstBytes}`);
-}
-
 /** Waits until a path is there: a definition is served once its names are accepted. */
-async function served({ target }: Subject, path: string): Promise<void> {
+export async function served({ target }: BenchServer, path: string): Promise<void> {
   const connection = await Connection.open(target);
   let code = 0;
   for (let tries = 0; code !== 200 && tries < 3_000; tries++) {
@@ -136,20 +121,15 @@ async function served({ target }: Subject, path: string): Promise<void> {
   if (code !== 200) throw new Error(`${path} is not served: ${code}`);
 }
 
-async function loop(s: Subject, expect: number, durationMs: number, next: (n: number) => Buffer): Promise<Costed> {
-  const before = cpuMicros(s.server.pid);
-  const measured = await closedLoop({ target: s.target, connections: CONNECTIONS, durationMs, next, expect });
-  return { ...measured, cpuMicros: (cpuMicros(s.server.pid) - before) / measured.count };
-}
-
 let made = 0;
 /** What is asked of every kind, beside the same of another one. */
-const QUESTIONS: readonly {
+interface Question {
   readonly does: string;
-  readonly kinds: readonly (readonly [Kind, Kind])[];
   readonly expect: number;
   readonly next: (kind: Kind) => (n: number) => Buffer;
-}[] = [
+}
+
+const QUESTIONS: readonly (Question & { readonly kinds: readonly (readonly [Kind, Kind])[] })[] = [
   {
     does: `list 5,000`,
     kinds: [[PLAIN, BUILT_IN]],
@@ -183,101 +163,65 @@ const QUESTIONS: readonly {
   },
 ];
 
-async function populated(s: Subject): Promise<void> {
-  await post(s, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } });
-  const definitions = `/apis/${groups.apiextensions}/v1/customresourcedefinitions`;
-  for (const [plural, rules] of [
-    ['plains', []],
-    ['ruleds', RULES],
-    ['admitteds', []],
-  ] as const) {
-    // prettier-ignore
-    await post(s, definitions, definition(plural, rules));
-  }
+export const DEFINED = `/apis/${groups.apiextensions}/v1/customresourcedefinitions`;
+const POLICIES = `/apis/${groups.admissionregistration}/v1/validatingadmission`;
+
+/** @param count Objects of the built-in kind, and of a defined one. */
+export async function populated(s: BenchServer, count: number): Promise<void> {
+  await post(s.target, [
+    ['/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } }],
+    [DEFINED, definition('plains', [])],
+    [DEFINED, definition('ruleds', RULES)],
+    [DEFINED, definition('admitteds', [])],
+    [`${POLICIES}policies`, POLICY],
+    [`${POLICIES}policybindings`, BINDING],
+  ]);
   for (const { path } of [PLAIN, RULED, ADMITTED]) await served(s, path);
-  for (const [resource, object] of [
-    ['validatingadmissionpolicies', POLICY],
-    ['validatingadmissionpolicybindings', BINDING],
-  ] as const) {
-    // prettier-ignore
-    await post(s, `/apis/${groups.admissionregistration}/v1/${resource}`, object);
-  }
   for (const { path, object } of [PLAIN, BUILT_IN]) {
     const next = (n: number): Buffer => request('POST', path, { body: JSON.stringify(object(`o-${n}`)) });
-    await closedLoop({ target: s.target, connections: CONNECTIONS, durationMs: 120_000, count: OBJECTS, next, expect: 201 }); // prettier-ignore
+    await closedLoop({ targets: [s.target], connections: CONNECTIONS, durationMs: 600_000, count, next, expect: 201 });
   }
 }
 
-const middle = (parts: readonly Costed[]): Costed => {
-  const found = [...parts].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(parts.length / 2)];
-  if (found === undefined) throw new Error('Nothing was measured');
-  return found;
-};
-
-async function pair(
-  s: Subject,
-  { does, expect, next }: (typeof QUESTIONS)[number],
+export async function pair(
+  { target, process }: BenchServer,
+  { does, expect, next }: Question,
   [kind, beside]: readonly [Kind, Kind],
   seconds: number,
 ): Promise<PairedRow> {
-  const parts: Readonly<Record<'of' | 'beside', Costed[]>> = { of: [], beside: [] };
-  for (let turn = 0; turn <= TURNS; turn++) {
-    const [of, other] = [
-      await loop(s, expect, (seconds / TURNS) * 1000, next(kind)),
-      await loop(s, expect, (seconds / TURNS) * 1000, next(beside)),
-    ];
-    if (turn === 0) continue; // warm
-    parts.of.push(of);
-    parts.beside.push(other);
-  }
-  return {
-    scenario: `${does}, ${kind.name}`,
-    measured: middle(parts.of),
-    besides: { by: beside.name, perSecond: middle(parts.beside).perSecond },
-  };
+  const asked = (of: Kind): Asked => ({ targets: [target], pids: [process.pid], expect, next: next(of) });
+  const [measured, other] = await byTurns([asked(kind), asked(beside)], seconds);
+  if (measured === undefined || other === undefined) throw new Error('Nothing was measured');
+  const besides = { by: beside.name, perSecond: other.perSecond };
+  return { scenario: `${does}, ${kind.name}`, measured, besides };
 }
 
 /** From the answer to a definition until its resource is served, in milliseconds; the middle of many. */
-async function servedAfter(s: Subject): Promise<number> {
+export async function servedAfter(s: BenchServer, count: number): Promise<number> {
   const took: number[] = [];
-  for (let n = 0; n < DEFINITIONS; n++) {
+  for (let n = 0; n < count; n++) {
     const plural = `later${n}s`;
-    await post(s, `/apis/${groups.apiextensions}/v1/customresourcedefinitions`, definition(plural, []));
+    await post(s.target, [[DEFINED, definition(plural, [])]]);
     const from = performance.now();
     await served(s, `/apis/${GROUP}/v1/namespaces/bench/${plural}`);
     took.push(performance.now() - from);
   }
-  return took.sort((a, b) => a - b)[Math.floor(DEFINITIONS / 2)] ?? NaN;
-}
-
-export interface CustomFigures {
-  readonly rows: readonly PairedRow[];
-  readonly definitions: number;
-  readonly servedAfterMs: number;
+  return took.sort((a, b) => a - b)[Math.floor(count / 2)] ?? NaN;
 }
 
 /** Custom objects beside built-in ones, and what rules and policies cost them. */
-export async function customFigures(
-  store: string,
-  seconds: number,
-  etcdUrl: string | undefined,
-): Promise<CustomFigures> {
-  const dir = mkdtempSync(join(tmpdir(), 'bench-'));
-  const args = ['up', '--data-dir', dir, '--secure-port=0', '--log-level=error', `--store=${store}`];
-  if (etcdUrl !== undefined) args.push(`--etcd-servers=${etcdUrl}`, `--etcd-prefix=/${dir.replaceAll('/', '-')}`);
-  const server = await start(join(import.meta.dirname, '../../../bin/platform'), args);
+export async function customRows({ store, seconds, etcdUrl }: SuiteOptions): Promise<Row[]> {
+  const server = await startServer({ store, etcdUrl });
   try {
-    const port = Number(/https:\/\/[^\s]*:(\d+)/.exec(server.line)?.[1]);
-    const credentials = { cert: readFileSync(join(dir, 'admin.crt')), key: readFileSync(join(dir, 'admin.key')) };
-    const subject: Subject = { target: { host: '127.0.0.1', port, ...credentials }, server };
-    await populated(subject);
+    await populated(server, OBJECTS);
     const rows: PairedRow[] = [];
     for (const question of QUESTIONS) {
-      for (const kinds of question.kinds) rows.push(await pair(subject, question, kinds, seconds));
+      for (const kinds of question.kinds) rows.push(await pair(server, question, kinds, seconds));
     }
-    return { rows, definitions: DEFINITIONS, servedAfterMs: await servedAfter(subject) };
+    const aim = { value: MOST_UNTIL_SERVED_MS, by: 'aim' };
+    const name = `custom objects, served after their definition, ${DEFINITIONS} of them`;
+    return [...paired(store, rows), row(store, name, 'ms', await servedAfter(server, DEFINITIONS), aim)];
   } finally {
     await server.stop();
-    rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -10,7 +10,8 @@ export interface Measured {
 }
 
 export interface LoopOptions {
-  readonly target: Target;
+  /** Connections are shared out among them. */
+  readonly targets: readonly Target[];
   readonly connections: number;
   readonly durationMs: number;
   /** Most requests in all; the loop ends with them. */
@@ -22,7 +23,10 @@ export interface LoopOptions {
 
 /** Each connection sends its next request when the last one is answered. */
 export async function closedLoop(o: LoopOptions): Promise<Measured> {
-  const connections = await Promise.all(Array.from({ length: o.connections }, () => Connection.open(o.target)));
+  const { targets } = o;
+  const connections = await Promise.all(
+    Array.from({ length: o.connections }, (_, i) => Connection.open(targets[i % targets.length] as Target)),
+  );
   const latencies: number[] = [];
   let sent = 0;
   let bytes = 0;

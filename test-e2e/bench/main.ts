@@ -1,19 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { FlagError, parseFlags, type FlagTable } from '../../services/machinery/flags/flags.js';
 import { startEtcd } from '../../services/storage/testing/start-etcd.js';
 import { BINDINGS, decisionMicros, getWithRights } from './access.js';
 import { admissionRows } from './admission.js';
-import { informerFigures } from './clients.js';
-import type { Target } from './connection.js';
-import { controllerFigures } from './controllers.js';
-import { customFigures } from './custom.js';
-import type { PairedRow } from './paired-rows.js';
-import { cpuMicros, residentBytes, start, type Started } from './processes.js';
+import { informerRows } from './clients.js';
+import { controllerRows } from './controllers.js';
+import { conversionRows } from './conversion.js';
+import { customRows } from './custom.js';
+import { encryptionRows } from './encryption.js';
+import { cpuMicros, residentBytes, start } from './processes.js';
+import { replicaRows } from './replicas.js';
+import { paired, render, row, type Row, type SuiteOptions } from './rows.js';
 import { bareFanOut, bareLoop, configMap, populate, SCENARIOS, type Scenario, type Subject } from './scenarios.js';
+import { startServer } from './server.js';
+import { sizeRows } from './sizes.js';
 import { storeLimit } from './store-limit.js';
 
 const FLAGS = {
@@ -23,162 +25,88 @@ const FLAGS = {
   json: { flag: 'json', type: 'string', metavar: 'FILE', help: 'write the figures there, too' },
 } as const satisfies FlagTable;
 
-interface Row {
-  readonly store: string;
-  readonly scenario: string;
-  readonly unit: string;
-  readonly value: number;
-  readonly limit: number | undefined;
-  readonly limitBy: string;
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-  readonly cpuMicros?: number;
-}
-
-const PLATFORM = join(dirname(fileURLToPath(import.meta.url)), '../../../bin/platform');
 /** The server's clock of processor time ticks a hundred times a second. */
 const IDLE_MS = 20_000;
-const BARE = join(dirname(fileURLToPath(import.meta.url)), 'bare-server.js');
+const BARE = join(import.meta.dirname, 'bare-server.js');
+
+const ACCESS = `get by a token, ${BINDINGS.toLocaleString('en')} role bindings`;
+
+/** Figures with servers of their own. What is large takes minutes, and is measured only where it is named. */
+const SUITES: readonly {
+  /** Part of the names of its rows. */
+  readonly name: string;
+  readonly isLarge?: true;
+  readonly rows: (o: SuiteOptions) => Promise<readonly Row[]>;
+}[] = [
+  { name: 'informer', rows: informerRows },
+  { name: 'controllers', rows: controllerRows },
+  { name: 'create ConfigMap, admission', rows: admissionRows },
+  { name: 'custom objects', rows: customRows },
+  { name: 'converted objects', rows: conversionRows },
+  { name: 'encryption', rows: encryptionRows },
+  { name: 'large sizes', isLarge: true, rows: sizeRows },
+  { name: 'replicas', isLarge: true, rows: replicaRows },
+];
 
 async function measureStore(store: string, o: { seconds: number; only: string }): Promise<Row[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const etcd = store === 'etcd' ? await startEtcd({}) : undefined;
-  const args = ['up', '--data-dir', dir, '--secure-port=0', '--log-level=error'];
-  if (etcd !== undefined) args.push('--store=etcd', `--etcd-servers=${etcd.url}`);
+  const asked: SuiteOptions = { store, seconds: o.seconds, etcdUrl: etcd?.url };
   const rows: Row[] = [];
   try {
-    const platform = await start(PLATFORM, args);
-    rows.push(row(store, 'start to ready, empty store', 's', platform.startedInMs / 1000));
-    const target = targetOf(platform, dir);
-    const bare = await start(process.execPath, [BARE, join(dir, 'apiserver.crt'), join(dir, 'apiserver.key')]);
-    const bareSubject = { ...target, port: Number(bare.line) };
-    await populate(target);
-    const subject: Subject = { target, pid: platform.pid, seconds: o.seconds, sizes: new Map(), measured: new Map() };
-    const limitOf = limits(subject, { ...subject, target: bareSubject, pid: bare.pid }, etcd?.url);
-    for (const scenario of SCENARIOS.filter(({ name }) => name.includes(o.only))) {
-      rows.push(await measure(store, scenario, subject, limitOf));
-      process.stdout.write(`${render(rows.slice(-1))}\n`);
+    const scenarios = SCENARIOS.filter(({ name }) => name.includes(o.only));
+    const access = ACCESS.includes(o.only);
+    if (scenarios.length > 0 || access) rows.push(...(await scenarioRows(asked, scenarios, access)));
+    for (const { name, isLarge = false, rows: of } of SUITES) {
+      if (!name.includes(o.only) || (isLarge && o.only === '')) continue;
+      const some = await of(asked);
+      rows.push(...some);
+      process.stdout.write(`${render(some)}\n`);
     }
-    await sleep(3_000);
-    rows.push(row(store, 'resident memory, idle after the run', 'MB', residentBytes(platform.pid) / 1e6));
-    const before = cpuMicros(platform.pid);
-    await sleep(IDLE_MS);
-    rows.push(row(store, 'processor time, idle', '% of one', (cpuMicros(platform.pid) - before) / (IDLE_MS * 10)));
-    await bare.stop();
-    if (ACCESS.includes(o.only)) rows.push(await accessRow(store, subject));
-    await platform.stop();
-    if (INFORMER.includes(o.only)) rows.push(...(await informerRows(store, etcd?.url)));
-    if (CONTROLLERS.includes(o.only)) rows.push(...(await controllerRows(store, o.seconds, etcd?.url)));
-    if (ADMISSION.includes(o.only)) rows.push(...paired(store, await admissionRows(store, o.seconds, etcd?.url)));
-    if (CUSTOM.includes(o.only)) rows.push(...(await customRows(store, o.seconds, etcd?.url)));
   } finally {
     await etcd?.stop();
-    rmSync(dir, { recursive: true, force: true });
   }
   return rows;
 }
 
-const ACCESS = `get by a token, ${BINDINGS.toLocaleString('en')} role bindings`;
+/** One server for all scenarios, beside a bare one that shows what the machine allows. */
+async function scenarioRows(o: SuiteOptions, scenarios: readonly Scenario[], access: boolean): Promise<Row[]> {
+  const { store, seconds, etcdUrl } = o;
+  const server = await startServer(o);
+  const { target, directory } = server;
+  const { pid, startedInMs } = server.process;
+  const bare = await start(process.execPath, [
+    BARE,
+    join(directory, 'apiserver.crt'),
+    join(directory, 'apiserver.key'),
+  ]);
+  try {
+    const rows: Row[] = [row(store, 'start to ready, empty store', 's', startedInMs / 1000)];
+    await populate(target);
+    const subject: Subject = { target, pid, seconds, sizes: new Map(), measured: new Map() };
+    const bareSubject = { ...subject, target: { ...target, port: Number(bare.line) }, pid: bare.pid };
+    const limitOf = limits(subject, bareSubject, etcdUrl);
+    for (const scenario of scenarios) {
+      rows.push(await measure(store, scenario, subject, limitOf));
+      process.stdout.write(`${render(rows.slice(-1))}\n`);
+    }
+    await sleep(3_000);
+    rows.push(row(store, 'resident memory, idle after the run', 'MB', residentBytes(pid) / 1e6));
+    const before = cpuMicros(pid);
+    await sleep(IDLE_MS);
+    rows.push(row(store, 'processor time, idle', '% of one', (cpuMicros(pid) - before) / (IDLE_MS * 10)));
+    if (access) rows.push(await accessRow(store, subject));
+    return rows;
+  } finally {
+    await bare.stop();
+    await server.stop();
+  }
+}
 
 /** Last, and after memory has been looked at: the bindings stay. */
 async function accessRow(store: string, subject: Subject): Promise<Row> {
   const { bare, checked } = await getWithRights(subject);
-  return {
-    ...row(store, ACCESS, '/s', checked.perSecond),
-    limit: bare.perSecond,
-    limitBy: 'administrator',
-    p50Ms: checked.p50Ms,
-    p99Ms: checked.p99Ms,
-    cpuMicros: checked.cpuMicros,
-  };
-}
-
-/** Part of the names of the rows about informers. */
-const INFORMER = 'informer';
-
-async function informerRows(store: string, etcdUrl: string | undefined): Promise<Row[]> {
-  const { objects, startMs, heldMb, objectsMb, eventsPerSecond } = await informerFigures(store, etcdUrl);
-  const count = objects.toLocaleString('en');
-  return [
-    row(store, `informer, start with ${count} objects`, 's', startMs / 1000),
-    {
-      ...row(store, `informer, heap with ${count} objects`, 'MB', heldMb),
-      limit: objectsMb,
-      limitBy: 'parsed objects',
-    },
-    row(store, `informer, events to a handler`, '/s', eventsPerSecond),
-  ];
-}
-
-/** Part of the names of the rows about controllers. */
-const CONTROLLERS = 'controllers';
-
-async function controllerRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
-  const figures = await controllerFigures(store, etcdUrl, seconds);
-  return [
-    {
-      ...row(store, 'controllers, certificates from request to signature', '/s', figures.signedPerSecond),
-      limit: figures.signaturesPerSecond,
-      limitBy: 'signing alone',
-    },
-    row(store, 'controllers, requests while idle', '/min', figures.idleRequestsPerMinute),
-    {
-      ...row(store, 'controllers, memory added to up, 5,000 objects', 'MB', figures.addedMb),
-      limit: MOST_ADDED_MB,
-      limitBy: 'aim',
-    },
-  ];
-}
-
-const MOST_ADDED_MB = 60;
-
-/** Part of the names of the rows about admission. */
-const ADMISSION = 'create ConfigMap, admission';
-
-/** Part of the names of the rows about custom objects. */
-const CUSTOM = 'custom objects';
-
-async function customRows(store: string, seconds: number, etcdUrl: string | undefined): Promise<Row[]> {
-  const { rows, definitions, servedAfterMs } = await customFigures(store, seconds, etcdUrl);
-  return [
-    ...paired(store, rows),
-    {
-      ...row(store, `custom objects, served after their definition, ${definitions} of them`, 'ms', servedAfterMs),
-      limit: MOST_UNTIL_SERVED_MS,
-      limitBy: 'aim',
-    },
-  ];
-}
-
-const MOST_UNTIL_SERVED_MS = 100;
-
-const paired = (store: string, rows: readonly PairedRow[]): Row[] =>
-  rows.map(({ scenario, measured, besides }) => ({
-    ...row(store, scenario, '/s', measured.perSecond),
-    limit: besides?.perSecond,
-    limitBy: besides?.by ?? '',
-    p50Ms: measured.p50Ms,
-    p99Ms: measured.p99Ms,
-    cpuMicros: measured.cpuMicros,
-  }));
-
-const row = (store: string, scenario: string, unit: string, value: number): Row => ({
-  store,
-  scenario,
-  unit,
-  value,
-  limit: undefined,
-  limitBy: '',
-});
-
-function targetOf(platform: Started, dir: string): Target {
-  const port = Number(/https:\/\/[^\s]*:(\d+)/.exec(platform.line)?.[1]);
-  return {
-    host: '127.0.0.1',
-    port,
-    cert: readFileSync(join(dir, 'admin.crt')),
-    key: readFileSync(join(dir, 'admin.key')),
-  };
+  const besides = { by: 'administrator', perSecond: bare.perSecond };
+  return paired(store, [{ scenario: ACCESS, measured: checked, besides }])[0] as Row;
 }
 
 async function measure(
@@ -219,19 +147,6 @@ function limits(s: Subject, bare: Subject, endpoint: string | undefined): (scena
         return (transactions ??= storeLimit(endpoint, s.seconds, Buffer.from(configMap('limit', 1))));
     }
   };
-}
-
-function render(rows: readonly Row[]): string {
-  return rows
-    .map((r) => {
-      const limit =
-        r.limit === undefined ? '' : `${(r.value / r.limit).toFixed(2)} of ${r.limit.toFixed(0)} (${r.limitBy})`;
-      const times = r.p50Ms === undefined ? '' : `p50 ${r.p50Ms.toFixed(1)} ms, p99 ${(r.p99Ms ?? 0).toFixed(1)} ms`;
-      const cpu = r.cpuMicros === undefined ? '' : `${r.cpuMicros.toFixed(0)} us cpu`;
-      const value = r.value < 100 ? r.value.toFixed(2) : r.value.toFixed(0);
-      return `${r.store.padEnd(9)} ${r.scenario.padEnd(58)} ${value.padStart(8)} ${r.unit.padEnd(9)} ${limit.padEnd(34)} ${times} ${cpu}`;
-    })
-    .join('\n');
 }
 
 try {

@@ -9,7 +9,7 @@ const words = vocabulary('platform');
 export const OBJECTS = 5_000;
 export const CONNECTIONS = 32;
 const WATCHERS = 300;
-const COLLECTION = '/api/v1/namespaces/bench/configmaps';
+export const COLLECTION = '/api/v1/namespaces/bench/configmaps';
 const WATCHED = '/api/v1/namespaces/watched/configmaps';
 /** Connections that write while others watch. */
 const WRITERS = 8;
@@ -65,7 +65,7 @@ export async function populate(target: Target): Promise<void> {
   }
   connection.close();
   await closedLoop({
-    target,
+    targets: [target],
     connections: CONNECTIONS,
     durationMs: 120_000,
     count: OBJECTS,
@@ -83,7 +83,7 @@ export interface Costed extends Measured {
 async function loop(s: Subject, expect: number, next: (n: number) => Buffer, count?: number): Promise<Costed> {
   const before = cpuMicros(s.pid);
   const measured = await closedLoop({
-    target: s.target,
+    targets: [s.target],
     connections: CONNECTIONS,
     durationMs: s.seconds * 1000,
     next,
@@ -103,9 +103,8 @@ const reading =
     return loop(s, 200, (n) => request('GET', path(n), headers));
   };
 
-/** Gets of single objects from the cache. */
-export const gets = (s: Subject, headers: { readonly headers?: string }): Promise<Costed> =>
-  loop(s, 200, (n) => request('GET', `${COLLECTION}/${someObject(n)}?resourceVersion=0`, headers));
+/** Where a single object is read from the cache. */
+export const cachedObject = (n: number): string => `${COLLECTION}/${someObject(n)}?resourceVersion=0`;
 
 const bareSized = (key: string): Scenario['limit'] => ({
   by: 'bare server',
@@ -221,7 +220,7 @@ export const SCENARIOS: readonly Scenario[] = [
     unit: '/s',
     value: perSecond,
     limit: bareSized('get0'),
-    run: reading('get0', (n) => `${COLLECTION}/${someObject(n)}?resourceVersion=0`),
+    run: reading('get0', cachedObject),
   },
   {
     name: 'page of 500, consistent',
@@ -293,7 +292,7 @@ export async function countDeliveries(crowd: Crowd, s: Subject, next: (n: number
   const before = crowd.frames();
   const from = performance.now();
   const writes = await closedLoop({
-    target: s.target,
+    targets: [s.target],
     connections: WRITERS,
     durationMs: s.seconds * 1000,
     next,

@@ -76,16 +76,9 @@ export class EtcdCluster {
 
   /** Resolves when every member answers with the leader's word. */
   async healthy(): Promise<void> {
-    const until = performance.now() + HEALTHY_MS;
-    for (;;) {
-      try {
-        for (const [i] of this.members.entries()) await this.call(i, 'kv/range', { key: 'AA==', limit: 1 });
-        return;
-      } catch (err) {
-        if (performance.now() > until) throw err;
-        await sleep(LOOK_EVERY_MS);
-      }
-    }
+    await tried(async () => {
+      for (const [i] of this.members.entries()) await this.call(i, 'kv/range', { key: 'AA==', limit: 1 });
+    });
   }
 
   async leader(): Promise<number> {
@@ -103,10 +96,12 @@ export class EtcdCluster {
   /** Its disk is gone: it is taken out of the cluster. */
   async lose(index: number): Promise<void> {
     const member = this.#at(index);
-    const id = (await this.#ids()).get(member.name) ?? '';
     await member.process.kill();
     rmSync(member.dataDir, { recursive: true, force: true });
-    await this.callAny('cluster/member/remove', { ID: id }, index);
+    await tried(async () => {
+      const id = (await this.#ids(index)).get(member.name);
+      if (id !== undefined) await this.callAny('cluster/member/remove', { ID: id }, index);
+    });
   }
 
   /** It comes back without data, as a new member. */
@@ -114,8 +109,10 @@ export class EtcdCluster {
     const member = this.#at(index);
     member.joins = 'existing';
     const peerURLs = [`http://127.0.0.1:${member.peerPort}`];
-    const ids = await this.#ids(index);
-    if (!ids.has(member.name) && !ids.has('')) await this.callAny('cluster/member/add', { peerURLs }, index);
+    await tried(async () => {
+      const ids = await this.#ids(index); // added, and not started yet: without a name
+      if (!ids.has(member.name) && !ids.has('')) await this.callAny('cluster/member/add', { peerURLs }, index);
+    });
     await member.process.start();
   }
 
@@ -176,5 +173,19 @@ export class EtcdCluster {
       ...timing,
       ...this.#o.args,
     ];
+  }
+}
+
+/** Until it works: others are connected again a while after a fault, and members are taken in only then. */
+async function tried(step: () => Promise<void>): Promise<void> {
+  const until = performance.now() + HEALTHY_MS;
+  for (;;) {
+    try {
+      await step();
+      return;
+    } catch (err) {
+      if (performance.now() > until) throw err;
+      await sleep(LOOK_EVERY_MS);
+    }
   }
 }
