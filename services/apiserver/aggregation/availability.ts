@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/meta/object.js';
+import { workOff } from '../../client/queue/work-off.js';
 import { WorkQueue } from '../../client/queue/work-queue.js';
 import type { Log } from '../../machinery/log/log.js';
 import type { Endpoints, Service } from '../../machinery/types/generated/core.v1.js';
@@ -82,18 +83,12 @@ export class AvailabilityChecks {
     for (const route of this.#d.routes.all) if (which(route)) this.#queue.add(route.name);
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    for (let name = await this.#queue.get(signal); name !== undefined; name = await this.#queue.get(signal)) {
-      try {
-        await this.#look(name, signal);
-      } catch (err) {
-        if (signal.aborted) return;
-        this.#d.log.warn('The availability of an APIService could not be told', { name, err });
-        this.#queue.addRateLimited(name);
-      } finally {
-        this.#queue.done(name);
-      }
-    }
+  #work(stop: AbortSignal): Promise<void> {
+    return workOff(this.#queue, {
+      stop,
+      work: (name) => this.#look(name, stop),
+      failed: (name, err) => this.#d.log.warn('The availability of an APIService could not be told', { name, err }),
+    });
   }
 
   async #look(name: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { workOff } from '../../client/queue/work-off.js';
 import { WorkQueue } from '../../client/queue/work-queue.js';
 import type { Log } from '../../machinery/log/log.js';
 import { NOTHING_REMOTE, type RemoteApi, type RemoteSchemas, type RemoteSpec } from '../registry/remote-api.js';
@@ -75,19 +76,15 @@ export class RemoteDocuments implements RouteListener {
     this.#queue.shutDown();
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    for (let name = await this.#queue.get(signal); name !== undefined; name = await this.#queue.get(signal)) {
-      try {
-        if (await this.#look(name, signal)) this.#queue.forget(name);
+  #work(stop: AbortSignal): Promise<void> {
+    return workOff(this.#queue, {
+      stop,
+      work: async (name) => {
+        if (await this.#look(name, stop)) this.#queue.forget(name);
         else this.#queue.addRateLimited(name);
-      } catch (err) {
-        if (signal.aborted) return;
-        this.#d.log.warn('What another server serves could not be found out', { name, err });
-        this.#queue.addRateLimited(name);
-      } finally {
-        this.#queue.done(name);
-      }
-    }
+      },
+      failed: (name, err) => this.#d.log.warn('What another server serves could not be found out', { name, err }),
+    });
   }
 
   /** @returns Whether it need not be asked again before its time. */

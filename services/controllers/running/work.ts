@@ -1,3 +1,4 @@
+import { workOff } from '../../client/queue/work-off.js';
 import type { WorkQueue } from '../../client/queue/work-queue.js';
 import { hasFired } from '../../machinery/loop/repeat.js';
 import type { Log } from '../../machinery/log/log.js';
@@ -33,36 +34,31 @@ export async function work(d: WorkDeps, { stop, halt }: Ends): Promise<void> {
     );
     if (isFilled === undefined || hasFired(stop)) return;
     d.onSynced();
-    const workers = Array.from({ length: d.controller.workers }, () => workOn(d, { stop, halt }));
+    const workers = Array.from({ length: d.controller.workers }, () => workOnKeys(d, { stop, halt }));
     await Promise.all([...workers, runBeside(d, stop)]);
   } finally {
     d.queue.shutDown();
   }
 }
 
-async function workOn(d: WorkDeps, ends: Ends): Promise<void> {
-  for (;;) {
-    const key = await d.queue.get(ends.stop);
-    if (key === undefined) return;
-    await workOnKey(d, key, ends);
-    d.queue.done(key); // a change that came meanwhile can be taken now
-  }
-}
-
-async function workOnKey({ controller, queue, log, observe, name }: WorkDeps, key: string, ends: Ends): Promise<void> {
-  const startMs = performance.now();
+function workOnKeys(d: WorkDeps, ends: Ends): Promise<void> {
+  const { queue, log, observe, name } = d;
+  let startMs = 0; // a worker has one key at a time
   const seconds = (): number => (performance.now() - startMs) / 1000;
-  try {
-    const next = await controller.reconcile(key, ends.halt);
-    queue.forget(key);
-    if (next !== undefined) queue.addAfter(key, next.againInMs);
-    observe(next === undefined ? 'success' : 'requeue_after', seconds());
-  } catch (err) {
-    if (hasFired(ends.halt)) return; // to be ended is no failure
-    observe('error', seconds());
-    log.warn('Reconcile failed', { controller: name, key, failures: queue.failures(key) + 1, err });
-    queue.addRateLimited(key);
-  }
+  return workOff(queue, {
+    ...ends,
+    work: async (key) => {
+      startMs = performance.now();
+      const next = await d.controller.reconcile(key, ends.halt);
+      queue.forget(key);
+      if (next !== undefined) queue.addAfter(key, next.againInMs);
+      observe(next === undefined ? 'success' : 'requeue_after', seconds());
+    },
+    failed: (key, err, failures) => {
+      observe('error', seconds());
+      log.warn('Reconcile failed', { controller: name, key, failures, err });
+    },
+  });
 }
 
 async function runBeside({ controller: { run }, name }: WorkDeps, stop: AbortSignal): Promise<void> {
