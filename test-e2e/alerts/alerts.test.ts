@@ -95,6 +95,16 @@ const CASES: Readonly<Record<string, Case>> = {
       'apiserver_breaker_state{name="audit webhook",state="closed"}': stays(1),
     },
   },
+  PlatformAPIServiceUnavailable: {
+    fires: {
+      'aggregator_unavailable_apiservice{name="v1.far",instance="a"}': stays(0),
+      'aggregator_unavailable_apiservice{name="v1.far",instance="b"}': stays(1),
+    },
+    silent: {
+      'aggregator_unavailable_apiservice{name="v1.far",instance="a"}': stays(0),
+      'aggregator_unavailable_apiservice{name="v1.far",instance="b"}': '1+0x30 0+0x5 1+0x2 0+0x51',
+    },
+  },
   PlatformKeyServiceFails: {
     fires: {
       'apiserver_envelope_encryption_kms_operations_latency_seconds_count{grpc_status_code="Unavailable"}': grows(1),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from '../../services/machinery/testing/free-port.js';
 import { issueLeaf, newKey } from '../../services/machinery/pki/issue.js';
 import { Client } from '../api/tools/client.js';
-import { configMap, configMapsIn, eventually } from '../api/tools/objects.js';
+import { configMap, configMapsIn, created, eventually } from '../api/tools/objects.js';
 import { TestServer } from '../api/tools/server.js';
 import { removeDirectory, scratchDirectory } from '../support/scratch.js';
 import { alertRules, goThrough, needsPromtool, type Series } from './promtool.js';
@@ -63,6 +63,19 @@ async function letEnd(directory: string): Promise<void> {
   writeFileSync(join(directory, 'apiserver.crt'), cert);
 }
 
+/** An APIService without a service. */
+const NOBODYS = {
+  metadata: { name: 'v1.nobody.example.com' },
+  spec: {
+    group: 'nobody.example.com',
+    version: 'v1',
+    groupPriorityMinimum: 1_000,
+    versionPriority: 10,
+    service: { namespace: 'default', name: 'nobody' },
+    insecureSkipTLSVerify: true,
+  },
+};
+
 describe('alerts of a real server', function () {
   this.timeout(90_000);
   let server: TestServer | undefined;
@@ -98,6 +111,11 @@ describe('alerts of a real server', function () {
     const strangers = Array.from({ length: 12 }, (_, i) => new Client(client.url.origin, `stranger-${i}`));
     await Promise.all(strangers.map((it) => it.get('/version')));
     for (const it of strangers) it.close();
+    created(await client.post('/apis/apiregistration.platform.io/v1/apiservices', NOBODYS));
+    await eventually(async () => {
+      const { text } = await client.get('/metrics');
+      return text.includes('aggregator_unavailable_apiservice{name="v1.nobody.example.com"} 1') ? true : undefined;
+    }, 30_000);
     await letEnd(directory);
     writeFileSync(join(directory, 'tokens.csv'), 'one,two\n');
     await etcd.kill();
@@ -117,6 +135,7 @@ describe('alerts of a real server', function () {
       'PlatformCacheBehind',
       'PlatformStoreErrors',
       'PlatformBreakerOpen',
+      'PlatformAPIServiceUnavailable',
       'PlatformFileUnusable',
       'PlatformCertificateEnded',
     ];
