@@ -65,8 +65,7 @@ export class Forwarder {
     const headers = identityHeaders(ctx.state.user);
     const { proxying, peers } = this.#d;
     const { answerMs, idleMs } = proxying.limits;
-    const connect = (_target: Target, _ms: number, signal: AbortSignal): ReturnType<Peers['connect']> =>
-      peers.connect(route, signal);
+    const connect: ProxyDeps['connect'] = (_target, _ms, signal, wanted) => peers.connect(route, signal, wanted);
     await proxyRequest({ ...proxying, connect }, ctx, {
       target: NOWHERE,
       path: ctx.req.url ?? '/',

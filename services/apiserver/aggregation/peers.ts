@@ -1,8 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { rootCertificates } from 'node:tls';
 import type { Credentials } from '../../client/credentials/credential.js';
-import { machineAuthorities } from '../../client/kubeconfig/machine-authorities.js';
 import { LeftAlone, openBreaker, type Breaker, type BreakerTimes } from '../../machinery/breaker/breaker.js';
 import { StatusError } from '../../machinery/meta/status.js';
 import type { AdmissionObjects } from '../admission/objects.js';
@@ -11,10 +9,13 @@ import type { ObserveBreaker } from '../metrics/breaker-metrics.js';
 import type { UserInfo } from '../request/request.js';
 import { isAllowed } from '../subresources/connect/addresses.js';
 import { ask } from '../subresources/connect/ask.js';
+import { Connection, type Wanted } from '../subresources/connect/connection.js';
 import { dial, wordsOf } from '../subresources/connect/dial.js';
 import type { Headers } from '../subresources/connect/headers.js';
-import type { TargetTls } from '../subresources/connect/target.js';
+import type { KeptSockets } from '../subresources/connect/kept-sockets.js';
+import { hostPort, type TargetTls } from '../subresources/connect/target.js';
 import { identityHeaders } from './identity-headers.js';
+import { RouteProofs, type Proofs } from './proofs.js';
 import { serviceKey, type Route, type Routes } from './routes.js';
 
 export interface PeersDeps {
@@ -64,9 +65,11 @@ export const serviceUnavailable = (cause?: unknown): StatusError =>
 export class Peers {
   readonly #d: PeersDeps;
   readonly #breakers = new Map<string, Promise<Breaker>>();
+  readonly #proofs: RouteProofs;
 
   constructor(d: PeersDeps, routes: Routes) {
     this.#d = d;
+    this.#proofs = new RouteProofs(d.certificate, routes);
     routes.listen({
       changed: (_name, before) => {
         if (before !== undefined) this.#forgetUnless(serviceKey(before), routes);
@@ -75,14 +78,21 @@ export class Peers {
   }
 
   /**
-   * A connection for a request of a client. A service that fails again and again is not tried for a while.
+   * A connection for a request of a client: one that is free, or a new one. A service that fails again and again is not tried
+   * for a while.
    *
    * @throws {StatusError} ServiceUnavailable @throws `signal.reason` if it fires first
    */
-  async connect(route: Route, signal: AbortSignal): Promise<Socket> {
-    const breaker = await this.#breakerOf(serviceKey(route));
+  async connect(route: Route, signal: AbortSignal, wanted: Wanted): Promise<Connection> {
     try {
-      return await breaker.fire(() => this.#dial(route, signal));
+      const { tls, free } = await this.#proofsOf(route);
+      const places = this.#places(route);
+      const [first] = places;
+      const used = first && free.take(placeKey(first), wanted);
+      if (first !== undefined && used !== undefined) return new Connection(used, keeping(free, first), 'further');
+      const breaker = await this.#breakerOf(serviceKey(route));
+      const { socket, place } = await breaker.fire(() => this.#dial(places, tls, signal));
+      return new Connection(socket, keeping(free, place));
     } catch (err) {
       if (err instanceof LeftAlone || err instanceof PeerError) throw serviceUnavailable(err);
       throw err;
@@ -102,11 +112,12 @@ export class Peers {
     const end = (): void => void socket?.destroy();
     either.addEventListener('abort', end);
     try {
-      socket = await this.#dial(route, either);
+      const { tls } = await this.#proofsOf(route);
+      ({ socket } = await this.#dial(this.#places(route), tls, either)); // its own: it tells of whoever comes new
       socket.on('error', () => undefined); // the answer tells
       const { service } = route;
       const headers = { accept: 'application/json', host: `${service.name}.${service.namespace}.svc`, ...q.headers, ...identityHeaders(q.user) }; // prettier-ignore
-      const { answer } = await ask(socket, { method: 'GET', path: q.path, headers, body: undefined, answerMs: q.withinMs }); // prettier-ignore
+      const { answer } = await ask(new Connection(socket), { method: 'GET', path: q.path, headers, body: undefined, answerMs: q.withinMs }); // prettier-ignore
       const body = await readWhole(answer, q.maxBytes);
       const { etag = '', 'content-type': type = '' } = answer.headers;
       return { status: answer.statusCode ?? 0, etag, type, body };
@@ -122,17 +133,20 @@ export class Peers {
   close(): void {
     for (const breaker of this.#breakers.values()) void breaker.then((it) => it.shutdown());
     this.#breakers.clear();
+    this.#proofs.close();
+  }
+
+  #proofsOf(route: Route): Promise<Proofs> {
+    return this.#proofs.of(route, AbortSignal.timeout(this.#d.connectMs));
   }
 
   /** @throws {PeerError} @throws `signal.reason` */
-  async #dial(route: Route, signal: AbortSignal): Promise<Socket> {
-    const places = this.#places(route);
-    const tls = await this.#tlsOf(route);
-    for (const [i, { host, port }] of places.entries()) {
+  async #dial(places: readonly Place[], tls: TargetTls, signal: AbortSignal): Promise<Dialed> {
+    for (const [i, place] of places.entries()) {
       const isLast = i === places.length - 1;
       try {
-        const target = { scheme: 'https', host, port, tls, allows: isAllowed } as const;
-        return await dial(target, isLast ? this.#d.connectMs : TRY_MS, signal);
+        const target = { scheme: 'https', ...place, tls, allows: isAllowed } as const;
+        return { place, socket: await dial(target, isLast ? this.#d.connectMs : TRY_MS, signal) };
       } catch (err) {
         if (signal.aborted) throw signal.reason;
         if (isLast) throw peerError(err);
@@ -155,13 +169,6 @@ export class Peers {
     return [...allowed.slice(first), ...allowed.slice(0, first)].slice(0, MAX_TRIED);
   }
 
-  async #tlsOf({ service: { namespace, name }, authorities, insecure }: Route): Promise<TargetTls> {
-    const { cert, key } = (await this.#d.certificate?.current(AbortSignal.timeout(this.#d.connectMs))) ?? {};
-    const own = cert === undefined || key === undefined ? {} : { cert, key };
-    const serverName = `${name}.${namespace}.svc`;
-    return insecure ? { ...own, serverName } : { ...own, serverName, ca: authorities === '' ? ofTheMachine() : authorities }; // prettier-ignore
-  }
-
   #breakerOf(key: string): Promise<Breaker> {
     let breaker = this.#breakers.get(key);
     if (breaker === undefined) {
@@ -180,9 +187,17 @@ export class Peers {
   }
 }
 
-/** Read once: a bundle of a machine changes with the machine. */
-let machine: string | undefined;
-const ofTheMachine = (): string => (machine ??= machineAuthorities() ?? rootCertificates.join('\n'));
+interface Dialed {
+  readonly socket: Socket;
+  readonly place: Place;
+}
+
+const placeKey = ({ host, port }: Place): string => hostPort(host, port);
+
+const keeping =
+  (free: KeptSockets, place: Place) =>
+  (socket: Socket, ms: number): void =>
+    free.keep(placeKey(place), socket, ms);
 
 const peerError = (err: unknown): PeerError =>
   err instanceof PeerError ? err : new PeerError(whyOf(err), { cause: err });

@@ -55,9 +55,9 @@ export class ExtensionServer {
     this.#target = await httpTarget({ files, answer: (req, res, target) => this.#answer(req, res, target) });
   }
 
-  /** Flags by which a server shows it the certificate that it takes. */
-  flags(): string[] {
-    const { cert, key } = this.proxies.issue('front-proxy-client');
+  /** Flags by which a server shows it the certificate that it takes. Called again, it puts another one in its place. */
+  flags(name = 'front-proxy-client'): string[] {
+    const { cert, key } = this.proxies.issue(name);
     const [certFile, keyFile, ca] = ['client.crt', 'client.key', 'ca.crt'].map((it) => join(this.proxies.directory, it)) as [string, string, string]; // prettier-ignore
     writeFileSync(certFile, cert);
     writeFileSync(keyFile, key);

@@ -33,11 +33,11 @@ const readLog =
     const path = `/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}`;
     const headers = { host: hostPort(target.host, target.port) };
     const { idleMs } = d.proxying.limits;
-    await withConnection(d.proxying, ctx, target, async (socket) => {
-      const release = d.proxying.streams.hold(() => socket.destroy());
+    await withConnection(d.proxying, ctx, target, async (connection) => {
+      const release = d.proxying.streams.hold(() => connection.socket.destroy());
       try {
         const question = { method: 'GET', path, headers, body: undefined, answerMs: idleMs };
-        const { answer } = await ask(socket, question);
+        const { answer } = await ask(connection, question);
         if (answer.statusCode !== 200) throw await refusal(answer, request);
         await relay(ctx, answer, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' });
       } finally {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { hasReason } from '../../../machinery/meta/status.js';
 import { CLIENT_LEFT } from '../../http/exchange.js';
 import type { Context } from '../../request/request.js';
+import { Connection } from './connection.js';
 import { withConnection, type ProxyDeps } from './proxy-request.js';
 import type { Target } from './target.js';
 
@@ -45,7 +46,7 @@ describe('withConnection()', () => {
       const over = new AbortController();
       const res = { statusCode: 0 };
       const ctx = { state: { signal: over.signal }, res, respond: true } as unknown as Context;
-      const asked = withConnection(deps, ctx, target(), async (socket) => {
+      const asked = withConnection(deps, ctx, target(), async ({ socket }) => {
         over.abort(reason);
         if (!socket.destroyed) await once(socket, 'close');
         throw new Error('Cut');
@@ -53,6 +54,44 @@ describe('withConnection()', () => {
       assert.equal(await asked, thrown);
       assert.equal(ctx.respond, thrown !== undefined);
     }
+  });
+
+  it('leaves nothing on a connection that is kept, which the end of the request does not cut', async () => {
+    const kept: Socket[] = [];
+    const over = new AbortController();
+    const ctx = { state: { signal: over.signal } } as unknown as Context;
+    const { port } = target();
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const count = (): number[] => ['error', 'timeout'].map((name) => socket.listenerCount(name));
+    const before = count();
+    const connection = new Connection(socket, (it) => void kept.push(it));
+    await withConnection({ ...deps, connect: () => Promise.resolve(connection) }, ctx, target(), () => {
+      connection.freeForMs = 1;
+      over.abort(CLIENT_LEFT); // as when an answer is out
+      return Promise.resolve();
+    });
+    assert.deepEqual([kept, socket.destroyed, count()], [[socket], false, before]);
+    connection.freeForMs = 0;
+    const next = new AbortController();
+    await withConnection({ ...deps, connect: () => Promise.resolve(new Connection(socket, () => assert.fail())) }, { state: { signal: next.signal } } as unknown as Context, target(), () => Promise.resolve()); // prettier-ignore
+    assert.equal(socket.destroyed, true);
+  });
+
+  it('cuts nothing of what comes after it', async () => {
+    const gone = new AbortController();
+    const socket = connect(target().port, '127.0.0.1');
+    await once(socket, 'connect');
+    const connection = new Connection(socket, () => undefined);
+    const ctx = { state: { signal: gone.signal } } as unknown as Context;
+    await withConnection({ ...deps, connect: () => Promise.resolve(connection) }, ctx, target(), () => {
+      connection.freeForMs = 1;
+      return Promise.resolve();
+    });
+    connection.freeForMs = 0;
+    gone.abort(CLIENT_LEFT);
+    assert.equal(socket.destroyed, false);
+    socket.destroy();
   });
 
   it('says nothing when it never stands', async () => {

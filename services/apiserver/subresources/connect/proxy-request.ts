@@ -5,7 +5,8 @@ import { CLIENT_LEFT } from '../../http/exchange.js';
 import type { OpenStreams } from '../../http/stream.js';
 import { upgradeOf, type Upgrade } from '../../http/upgrade.js';
 import type { Context } from '../../request/request.js';
-import { ask, type Question, type Reply } from './ask.js';
+import { ask, StaleConnection, type Question, type Reply } from './ask.js';
+import { Connection, type Wanted } from './connection.js';
 import { dial, unreachable } from './dial.js';
 import { answerHeaders, bodyOf, requestHeaders, type HeaderWords, type Headers } from './headers.js';
 import { redirected } from './redirect.js';
@@ -26,8 +27,8 @@ export interface ProxyDeps {
   readonly limits: ProxyLimits;
   readonly streams: OpenStreams;
   readonly words: HeaderWords;
-  /** How connections are made. @default `dial` */
-  readonly connect?: (target: Target, connectMs: number, signal: AbortSignal) => Promise<Socket>;
+  /** How connections are made, or found. @default `dial`, for one request each */
+  readonly connect?: (target: Target, connectMs: number, signal: AbortSignal, wanted: Wanted) => Promise<Connection>;
 }
 
 /** Where a request goes. */
@@ -47,31 +48,34 @@ export interface Passage {
 /** Status of a request whose client has gone, as servers behind a balancer count it. */
 const CLIENT_WENT = 499;
 
+/** Methods by which nothing is changed: a request may be sent again of which nobody knows whether it came. */
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const dialed: NonNullable<ProxyDeps['connect']> = async (target, connectMs, signal) =>
+  new Connection(await dial(target, connectMs, signal));
+
 /**
- * Runs `work` with a connection to `target`: from here on the request is its business. The connection is closed afterwards, and when nothing moves on it for too
- * long or the client goes away.
+ * Runs `work` with a connection to `target`: from here on the request is its business. The connection is released afterwards,
+ * and closed when nothing moves on it for too long or the client goes away.
  *
  * @throws {StatusError} ServiceUnavailable when the connection does not stand in time; what `work` throws
  */
 export async function withConnection(
-  { limits, connect = dial }: ProxyDeps,
+  { limits, connect = dialed }: ProxyDeps,
   ctx: Context,
   target: Target,
-  work: (socket: Socket) => Promise<void>,
+  work: (connection: Connection) => Promise<void>,
+  wanted: Wanted = 'new',
 ): Promise<void> {
   const { signal } = ctx.state;
   try {
-    const socket = await connect(target, limits.connectMs, signal);
+    const connection = await connect(target, limits.connectMs, signal, wanted);
     ctx.state.onOpen?.();
-    socket.on('error', () => undefined); // its user sees it close
-    socket.setTimeout(limits.idleMs, () => socket.destroy());
-    const onGone = (): void => void socket.destroy();
-    signal.addEventListener('abort', onGone);
+    const leave = use(connection, limits.idleMs, signal);
     try {
-      await work(socket);
+      await work(connection);
     } finally {
-      signal.removeEventListener('abort', onGone);
-      socket.destroy();
+      leave();
     }
   } catch (err) {
     if (!signal.aborted) throw err;
@@ -81,21 +85,57 @@ export async function withConnection(
   }
 }
 
+/** @returns Ends the use: nothing of it stays on the socket, which may be somebody else's then. */
+function use(connection: Connection, idleMs: number, signal: AbortSignal): () => void {
+  const { socket } = connection;
+  const ignore = (): void => undefined; // its user sees it close
+  const cut = (): void => void socket.destroy();
+  const onGone = (): void => {
+    if (connection.freeForMs === 0) cut(); // an answer that is out has nothing to end
+  };
+  socket.on('error', ignore).on('timeout', cut).setTimeout(idleMs);
+  signal.addEventListener('abort', onGone);
+  return () => {
+    signal.removeEventListener('abort', onGone);
+    socket.off('timeout', cut);
+    connection.release();
+    if (!socket.destroyed) socket.off('error', ignore);
+  };
+}
+
 /** Passes a request on as it is, and the answer back; or the whole connection, when both sides want another protocol. */
 export async function proxyRequest(d: ProxyDeps, ctx: Context, p: Passage): Promise<void> {
   const upgrade = upgradeOf(ctx.req);
-  if (upgrade !== undefined && bodyOf(ctx.req) !== 'none') {
+  const hasBody = bodyOf(ctx.req) !== 'none';
+  if (upgrade !== undefined && hasBody) {
     throw badRequest('A request that asks for another protocol must not have a body');
   }
-  return withConnection(d, ctx, p.target, async (socket) => {
-    const { answer, upgraded } = await ask(socket, question(d, ctx, p, upgrade));
-    if (upgrade !== undefined && upgraded !== undefined) {
-      return join(d, ctx, upgrade, { answer, upgraded }, socket);
-    }
-    if (upgraded !== undefined) throw unreachable('malformed HTTP response: another protocol, which nobody asked for');
-    if (p.prefix === undefined && isRedirect(answer.statusCode)) throw redirectRefused();
-    return relay(ctx, answer, headersBack(ctx, p, answerHeaders(answer)));
-  });
+  const isRepeatable = !hasBody && REPEATABLE.has(ctx.method);
+  const pass = (wanted: Wanted): Promise<void> =>
+    withConnection(d, ctx, p.target, (connection) => passOn(d, ctx, p, upgrade, connection), wanted);
+  try {
+    await pass(upgrade !== undefined ? 'new' : isRepeatable ? 'any' : 'recent');
+  } catch (err) {
+    if (!isRepeatable || !(err instanceof StaleConnection)) throw err;
+    await pass('new');
+  }
+}
+
+async function passOn(
+  d: ProxyDeps,
+  ctx: Context,
+  p: Passage,
+  upgrade: Upgrade | undefined,
+  connection: Connection,
+): Promise<void> {
+  // prettier-ignore
+  const { answer, upgraded } = await ask(connection, question(d, ctx, p, upgrade));
+  if (upgrade !== undefined && upgraded !== undefined) {
+    return join(d, ctx, upgrade, { answer, upgraded }, connection.socket);
+  }
+  if (upgraded !== undefined) throw unreachable('malformed HTTP response: another protocol, which nobody asked for');
+  if (p.prefix === undefined && isRedirect(answer.statusCode)) throw redirectRefused();
+  return relay(ctx, answer, headersBack(ctx, p, answerHeaders(answer)));
 }
 
 function question(d: ProxyDeps, ctx: Context, p: Passage, upgrade: Upgrade | undefined): Question {
