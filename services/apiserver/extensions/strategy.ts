@@ -4,9 +4,10 @@ import { apiVersionOf } from '../../machinery/meta/object.js';
 import { embeddedProblems } from '../../machinery/structural/embedded.js';
 import { fillDefaults } from '../../machinery/structural/fill-defaults.js';
 import { duplicateItems } from '../../machinery/structural/list-keys.js';
-import { brokenRulesInTurns, hasRules } from '../../machinery/structural/rules.js';
+import { askRules, hasRules } from '../../machinery/structural/rules.js';
 import type { Structural } from '../../machinery/structural/structural.js';
 import { validate } from '../../machinery/structural/validate.js';
+import { inTurns } from '../../machinery/work/in-turns.js';
 import type { ResourceDeclaration, ScalePaths } from '../../machinery/types/declarations.js';
 import { genericStrategy, type Strategy } from '../registry/strategy.js';
 import type { Problems } from '../registry/validation/types.js';
@@ -40,7 +41,7 @@ export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerm
     checkReplicas(scale(apiVersion), object, problems);
     if (!hasRules(known)) return;
     if (found.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
-    else return told(brokenRulesInTurns(object, known, before), problems);
+    else return told(inTurns(askRules(object, known, before)), problems);
   };
   return {
     ...generic,

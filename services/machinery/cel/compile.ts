@@ -1,75 +1,83 @@
 import type { Comprehension, Expr, Literal } from './ast.js';
 import type { Checked } from './check.js';
-import type { Meter, Overload } from './functions.js';
-import type { CelType } from './types.js';
-import { BudgetError, CelError, CelMap, isList, isOpaque, Optional, typeNameOf, Uint, type Value } from './values.js';
+import { Frame, inSteps, strict, unary, type Node } from './code.js';
+import type { Overload } from './functions.js';
+import { LAZY, optionalEntry, optionalValue } from './lazy.js';
+import { bindNode, loopNode } from './loops.js';
+import { DYN, type CelType } from './types.js';
+import { done, type Work } from '../work/work.js';
+import { CelError, CelMap, isOpaque, Optional, typeNameOf, Uint, type Value } from './values.js';
 
-/** The state of one evaluation: its variables by place, and what it may still cost. */
-class Frame implements Meter {
-  readonly slots: Value[];
-  #left: number;
-
-  constructor(slots: Value[], budget: number) {
-    this.slots = slots;
-    this.#left = budget;
-  }
-
-  spend(cost: number): void {
-    this.#left -= cost;
-    if (this.#left < 0) throw new BudgetError('operation cancelled: actual cost limit exceeded');
-  }
-
-  get left(): number {
-    return this.#left;
-  }
+/** What an evaluation gives. */
+export interface Evaluated {
+  readonly value: Value;
+  /** Of the budget. */
+  readonly left: number;
 }
-
-type Code = (frame: Frame) => Value;
 
 /** An expression, ready to be evaluated. */
 export interface Program {
   /**
+   * Evaluates it in parts: what may take long yields after some thousands of steps. It may be left at any of them.
+   *
    * @param values Of the variables, in the order in which they were given to `compile`.
    * @param budget Most that it may cost: about one for each step, and more for long texts and lists.
-   * @returns The value, and what is left of the budget.
    * @throws {CelError} @throws {BudgetError}
    */
-  run(values: readonly Value[], budget: number): { readonly value: Value; readonly left: number };
+  steps(values: readonly Value[], budget: number): Work<Evaluated>;
+  /** The same at once. */
+  run(values: readonly Value[], budget: number): Evaluated;
 }
 
-/** @param variables Names of the variables that the expression may use. */
-export function compile(expr: Expr, checked: Checked, variables: readonly string[]): Program {
-  const compiler = new Compiler(checked);
-  const code = compiler.compile(expr, new Map(variables.map((name, i) => [name, i])), variables.length);
-  return {
-    run: (values, budget) => {
-      const frame = new Frame([...values], budget);
-      return { value: code(frame), left: frame.left };
-    },
+/**
+ * @param variables Names of the variables that the expression may use.
+ * @param found Those of them whose members are found out in steps: `CelMap.found`.
+ */
+export function compile(
+  expr: Expr,
+  checked: Checked,
+  variables: readonly string[],
+  found: ReadonlySet<string> = new Set(),
+): Program {
+  const compiler = new Compiler(checked, found);
+  const node = compiler.compile(expr, new Map(variables.map((name, i) => [name, i])), variables.length);
+  const { code } = node;
+  const steps = function* (values: readonly Value[], budget: number): Work<Evaluated> {
+    const frame = new Frame([...values], budget);
+    const value = node.code === undefined ? yield* node.steps(frame) : node.code(frame);
+    return { value, left: frame.left };
   };
+  if (code === undefined) return { steps, run: (values, budget) => done(steps(values, budget)) };
+  const run: Program['run'] = (values, budget) => {
+    const frame = new Frame([...values], budget);
+    return { value: code(frame), left: frame.left };
+  };
+  return { steps, run };
 }
 
 type Places = ReadonlyMap<string, number>;
 
 class Compiler {
   readonly #checked: Checked;
+  readonly #found: ReadonlySet<string>;
 
-  constructor(checked: Checked) {
+  constructor(checked: Checked, found: ReadonlySet<string>) {
     this.#checked = checked;
+    this.#found = found;
   }
 
   /** @param next The first place that no variable has. */
-  compile(expr: Expr, places: Places, next: number): Code {
+  compile(expr: Expr, places: Places, next: number): Node {
     switch (expr.kind) {
       case 'literal': {
         const value = literal(expr.value);
-        return () => value;
+        return { code: () => value };
       }
       case 'ident':
         return variable(places, expr.name);
       case 'select': {
         const path = this.#checked.qualified.get(expr);
-        return path === undefined ? select(expr, this.compile(expr.operand, places, next)) : variable(places, path);
+        return path === undefined ? this.#select(expr, places, next) : variable(places, path);
       }
       case 'call':
         return this.#call(expr, places, next);
@@ -84,86 +92,87 @@ class Compiler {
     }
   }
 
-  #call(expr: Expr & { kind: 'call' }, places: Places, next: number): Code {
+  #select(expr: Select, places: Places, next: number): Node {
+    const { operand } = expr;
+    if (operand.kind === 'ident' && this.#found.has(operand.name)) {
+      return foundMember(expr, places.get(operand.name) ?? -1);
+    }
+    return unary(this.compile(operand, places, next), 1, (value) => selected(expr, value));
+  }
+
+  #call(expr: Expr & { kind: 'call' }, places: Places, next: number): Node {
     const { name, target } = expr;
     const isMethod = target !== undefined && !this.#checked.qualified.has(expr);
     const args = (isMethod ? [target, ...expr.args] : expr.args).map((arg) => this.compile(arg, places, next));
-    const special = SPECIAL.get(name);
-    if (special !== undefined) return special(args);
+    const lazy = LAZY.get(name);
+    if (lazy !== undefined) return lazy(args);
     const overloads = this.#checked.overloads.get(expr) ?? [];
-    return (frame) => {
-      frame.spend(1);
-      const values = args.map((arg) => arg(frame));
-      return choose(overloads, values, name).run(values, frame);
-    };
+    return strict(args, 1, (values, frame) => choose(overloads, values, name).run(values, frame));
   }
 
-  #list({ items }: Expr & { kind: 'list' }, places: Places, next: number): Code {
-    const codes = items.map(({ value, optional }) => ({ code: this.compile(value, places, next), optional }));
-    return (frame) => {
-      frame.spend(1 + codes.length);
-      return codes.flatMap(({ code, optional }) => {
-        const value = code(frame);
-        if (!optional) return [value];
-        const { value: inner } = optionalValue(value);
-        return inner === undefined ? [] : [inner];
-      });
-    };
+  #list({ items }: Expr & { kind: 'list' }, places: Places, next: number): Node {
+    const children = items.map((it) => this.#item(it, places, next));
+    return strict(children, 1 + items.length, (values) => values.flatMap((value, i) => present(value, items[i])));
   }
 
-  #map({ entries }: Expr & { kind: 'map' }, places: Places, next: number): Code {
-    const codes = entries.map(({ key, value, optional }) => ({
-      key: this.compile(key, places, next),
-      value: this.compile(value, places, next),
-      optional,
-    }));
-    return (frame) => {
-      frame.spend(1 + codes.length);
-      return CelMap.of(
-        codes.flatMap(({ key, value, optional }): [Value, Value][] => {
-          const found = value(frame);
-          const inner = optional ? optionalValue(found).value : found;
-          return inner === undefined ? [] : [[key(frame), inner]];
-        }),
+  /** A value that may not be there is checked where it stands, before those after it. */
+  #item({ value, optional }: MaybeAbsent, places: Places, next: number): Node {
+    const node = this.compile(value, places, next);
+    return optional ? unary(node, 0, optionalValue) : node;
+  }
+
+  #map({ entries }: Expr & { kind: 'map' }, places: Places, next: number): Node {
+    const children = entries.map(({ optional, ...it }) => {
+      const [key, value] = [this.compile(it.key, places, next), this.compile(it.value, places, next)];
+      return optional ? optionalEntry(key, value) : strict([value, key], 0, ([a = null, b = null]) => [b, a]);
+    });
+    return strict(children, 1 + entries.length, (values) => CelMap.of(values.filter(isEntry)));
+  }
+
+  #struct({ name, members }: Expr & { kind: 'struct' }, places: Places, next: number): Node {
+    const children = members.map((it) => this.#item(it, places, next));
+    return strict(children, 1 + members.length, (values) => {
+      const entries = values.flatMap((value, i) =>
+        present(value, members[i]).map((it): [Value, Value] => [members[i]?.name ?? '', it]),
       );
-    };
-  }
-
-  #struct({ name, members }: Expr & { kind: 'struct' }, places: Places, next: number): Code {
-    const codes = members.map((it) => ({ ...it, code: this.compile(it.value, places, next) }));
-    return (frame) => {
-      frame.spend(1 + codes.length);
-      const entries = codes.flatMap(({ name: member, code, optional }): [Value, Value][] => {
-        const found = code(frame);
-        const inner = optional ? optionalValue(found).value : found;
-        return inner === undefined ? [] : [[member, inner]];
-      });
       return CelMap.of(entries, name);
-    };
+    });
   }
 
-  #loop(expr: Comprehension, places: Places, next: number): Code {
+  #loop(expr: Comprehension, places: Places, next: number): Node {
     const inner = new Map(places);
     expr.variables.forEach((name, i) => inner.set(name, next + i));
     const after = next + expr.variables.length;
-    const range = this.compile(expr.range, places, next);
-    const body = this.compile(expr.body, inner, after);
-    const filter = expr.filter === undefined ? undefined : this.compile(expr.filter, inner, after);
-    if (expr.loop === 'bind') {
-      return (frame) => {
-        frame.slots[next] = range(frame);
-        return body(frame);
-      };
-    }
-    const both = expr.variables.length === 2;
-    const loop = LOOPS[expr.loop];
-    return (frame) => loop(elementsOf(range(frame), both), frame, next, { body, filter });
+    const parts = {
+      range: this.compile(expr.range, places, next),
+      body: this.compile(expr.body, inner, after),
+      filter: expr.filter === undefined ? undefined : this.compile(expr.filter, inner, after),
+      place: next,
+      both: expr.variables.length === 2,
+    };
+    return expr.loop === 'bind' ? bindNode(parts) : loopNode(expr.loop, parts);
   }
 }
 
-function variable(places: Places, name: string): Code {
+type Select = Expr & { kind: 'select' };
+
+interface MaybeAbsent {
+  readonly value: Expr;
+  readonly optional: boolean;
+}
+
+/** The value of an item or a member, in a list; an empty one where it is not there. */
+function present(value: Value, of: MaybeAbsent | undefined): Value[] {
+  if (of?.optional !== true) return [value];
+  const inner = optionalValue(value).value;
+  return inner === undefined ? [] : [inner];
+}
+
+const isEntry = (value: Value): value is readonly [Value, Value] => Array.isArray(value) && value.length === 2;
+
+function variable(places: Places, name: string): Node {
   const place = places.get(name) ?? -1;
-  return (frame) => frame.slots[place] ?? null;
+  return { code: (frame) => frame.slots[place] ?? null };
 }
 
 function literal(it: Literal): Value {
@@ -171,23 +180,27 @@ function literal(it: Literal): Value {
   return it.type === 'uint' ? new Uint(it.value) : it.value;
 }
 
-const noSuchKey = (field: string): CelError => new CelError(`no such key: ${field}`);
-
-function select({ field, test, optional }: Expr & { kind: 'select' }, operand: Code): Code {
-  return (frame) => {
-    frame.spend(1);
-    const value = operand(frame);
-    if (value instanceof Optional) {
-      const inner = value.value === undefined ? undefined : memberOf(value.value, field);
-      return test ? inner !== undefined : new Optional(inner);
-    }
-    const found = memberOf(value, field);
-    if (test) return found !== undefined;
-    if (optional) return new Optional(found);
-    if (found === undefined) throw noSuchKey(field);
-    return found;
-  };
+function selected(expr: Select, value: Value): Value {
+  if (!(value instanceof Optional)) return told(expr, memberOf(value, expr.field));
+  const inner = value.value === undefined ? undefined : memberOf(value.value, expr.field);
+  return expr.test ? inner !== undefined : new Optional(inner);
 }
+
+/** A member as the expression asks for it. */
+function told({ field, test, optional }: Select, found: Value | undefined): Value {
+  if (test) return found !== undefined;
+  if (optional) return new Optional(found);
+  if (found === undefined) throw new CelError(`no such key: ${field}`);
+  return found;
+}
+
+/** A member that has to be found out first. */
+const foundMember = (expr: Select, place: number): Node =>
+  inSteps(function* (frame) {
+    frame.spend(1);
+    const value = frame.slots[place] ?? null;
+    return value instanceof CelMap ? told(expr, yield* value.found(expr.field)) : selected(expr, value);
+  });
 
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field);
@@ -195,167 +208,16 @@ function memberOf(value: Value, field: string): Value | undefined {
   throw new CelError(`no such overload: ${typeNameOf(value)}.${field}`);
 }
 
-/** One entry of what a loop goes through: the first variable, and the second where there are two. */
-type Element = readonly [first: Value, second: Value];
-
-function* elementsOf(range: Value, both: boolean): Iterable<Element> {
-  if (isList(range)) {
-    for (const [i, item] of range.entries()) yield both ? [BigInt(i), item] : [item, null];
-  } else if (range instanceof CelMap) yield* range.entries();
-  else throw new CelError(`no such overload: a loop over ${typeNameOf(range)}`);
-}
-
-interface Bodies {
-  readonly body: Code;
-  readonly filter: Code | undefined;
-}
-type Loop = (elements: Iterable<Element>, frame: Frame, place: number, bodies: Bodies) => Value;
-
-const bound = (frame: Frame, place: number, [first, second]: Element, code: Code): Value => {
-  frame.spend(1);
-  frame.slots[place] = first;
-  frame.slots[place + 1] = second;
-  return code(frame);
-};
-
-function wantBool(value: Value): boolean {
-  if (typeof value === 'boolean') return value;
-  throw new CelError(`no such overload: ${typeNameOf(value)} where a bool is wanted`);
-}
-
-/** A failure counts only where no other element decides. */
-const decidedBy =
-  (decisive: boolean): Loop =>
-  (elements, frame, place, { body }) => {
-    let failure: unknown;
-    for (const element of elements) {
-      try {
-        if (wantBool(bound(frame, place, element, body)) === decisive) return decisive;
-      } catch (err) {
-        failure ??= forgivable(err, frame);
-      }
-    }
-    if (failure !== undefined) throw failure as Error;
-    return !decisive;
-  };
-
-/** A failure takes as long as so many steps: its message is made, and the stack is noted. */
-const FAILURE_COST = 50;
-
-/** @throws what nothing makes up for */
-function forgivable(err: unknown, meter: Meter): CelError {
-  if (!(err instanceof CelError)) throw err;
-  meter.spend(FAILURE_COST);
-  return err;
-}
-
-type Pair = readonly [key: Value, value: Value];
-
-const transformed =
-  (add: (out: Pair[], key: Value, value: Value) => void, finish: (out: readonly Pair[]) => Value): Loop =>
-  (elements, frame, place, { body, filter }) => {
-    const out: Pair[] = [];
-    for (const element of elements) {
-      if (filter !== undefined && !wantBool(bound(frame, place, element, filter))) continue;
-      add(out, element[0], bound(frame, place, element, body));
-    }
-    return finish(out);
-  };
-
-const values = (out: readonly Pair[]): Value => out.map(([, value]) => value);
-const add = (out: Pair[], key: Value, value: Value): void => void out.push([key, value]);
-
-const LOOPS: Readonly<Record<Exclude<Comprehension['loop'], 'bind'>, Loop>> = {
-  all: decidedBy(false),
-  exists: decidedBy(true),
-  existsOne: (elements, frame, place, { body }) => {
-    let count = 0;
-    for (const element of elements) if (wantBool(bound(frame, place, element, body))) count++;
-    return count === 1;
-  },
-  filter: (elements, frame, place, { body }) => {
-    const out: Value[] = [];
-    for (const element of elements) if (wantBool(bound(frame, place, element, body))) out.push(element[0]);
-    return out;
-  },
-  map: transformed(add, values),
-  transformList: transformed(add, values),
-  transformMap: transformed(add, (out) => CelMap.of(out)),
-  transformMapEntry: transformed(
-    (out, _, made) => {
-      if (!(made instanceof CelMap)) throw new CelError(`no such overload: ${typeNameOf(made)} where a map is wanted`);
-      out.push(...made.entries());
-    },
-    (out) => CelMap.of(out),
-  ),
-};
-
-/** Operators that do not want all their arguments. */
-const SPECIAL: ReadonlyMap<string, (args: readonly Code[]) => Code> = new Map([
-  ['_&&_', (args: readonly Code[]) => logical(args, false)],
-  ['_||_', (args: readonly Code[]) => logical(args, true)],
-  ['_?_:_', conditional],
-  ['optMap', (args: readonly Code[]) => mapped(args, (value) => new Optional(value))],
-  ['optFlatMap', (args: readonly Code[]) => mapped(args, (value) => value)],
-  ['or', (args: readonly Code[]) => orElse(args, (there) => there)],
-  ['orValue', (args: readonly Code[]) => orElse(args, ({ value }) => value ?? null)],
-]);
-
-const at = (args: readonly Code[], i: number): Code => args[i] ?? (() => null);
-
-/** Either side decides alone, whatever becomes of the other. */
-function logical(args: readonly Code[], decisive: boolean): Code {
-  const [left, right] = [at(args, 0), at(args, 1)];
-  return (frame) => {
-    frame.spend(1);
-    let failure: CelError | undefined;
-    try {
-      if (wantBool(left(frame)) === decisive) return decisive;
-    } catch (err) {
-      failure = forgivable(err, frame);
-    }
-    const value = wantBool(right(frame));
-    if (value === decisive || failure === undefined) return value;
-    throw failure;
-  };
-}
-
-function conditional(args: readonly Code[]): Code {
-  const [condition, then, otherwise] = [at(args, 0), at(args, 1), at(args, 2)];
-  return (frame) => {
-    frame.spend(1);
-    return wantBool(condition(frame)) ? then(frame) : otherwise(frame);
-  };
-}
-
-function optionalValue(value: Value): Optional {
-  if (value instanceof Optional) return value;
-  throw new CelError(`no such overload: ${typeNameOf(value)} where an optional is wanted`);
-}
-
-/** The second argument binds its variable to the value of the first: it is evaluated only where there is one. */
-function mapped(args: readonly Code[], wrap: (value: Value) => Value): Code {
-  const [target, body] = [at(args, 0), at(args, 1)];
-  return (frame) => {
-    frame.spend(1);
-    return optionalValue(target(frame)).value === undefined ? new Optional(undefined) : wrap(body(frame));
-  };
-}
-
-function orElse(args: readonly Code[], there: (optional: Optional) => Value): Code {
-  const [target, otherwise] = [at(args, 0), at(args, 1)];
-  return (frame) => {
-    frame.spend(1);
-    const optional = optionalValue(target(frame));
-    return optional.value === undefined ? otherwise(frame) : there(optional);
-  };
-}
-
 /** Types may have been told wrong, or not at all: the values say which one it is. @throws {CelError} */
 function choose(overloads: readonly Overload[], args: readonly Value[], name: string): Overload {
-  const found = overloads.find(({ parameters }) => parameters.every((type, i) => isOf(type, args[i] ?? null)));
-  if (found !== undefined) return found;
+  for (const overload of overloads) if (takes(overload, args)) return overload;
   throw new CelError(`no such overload: ${name}(${args.map(typeNameOf).join(', ')})`);
+}
+
+/** Asked at each call: without a closure. */
+function takes({ parameters }: Overload, args: readonly Value[]): boolean {
+  for (let i = 0; i < parameters.length; i++) if (!isOf(parameters[i] ?? DYN, args[i] ?? null)) return false;
+  return true;
 }
 
 const CLASS_NAMES: ReadonlyMap<string, string> = new Map([
@@ -364,20 +226,19 @@ const CLASS_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function isOf(type: CelType, value: Value): boolean {
-  const name = typeNameOf(value);
   switch (type.kind) {
     case 'parameter':
       return true;
     case 'list':
     case 'map':
-      return name === type.kind;
+      return typeNameOf(value) === type.kind;
     case 'object':
-      return name === 'map';
+      return typeNameOf(value) === 'map';
     case 'optional':
-      return name === 'optional_type';
+      return typeNameOf(value) === 'optional_type';
     case 'opaque':
-      return name === type.name;
+      return typeNameOf(value) === type.name;
     case 'simple':
-      return type.name === 'dyn' || name === (CLASS_NAMES.get(type.name) ?? type.name);
+      return type.name === 'dyn' || typeNameOf(value) === (CLASS_NAMES.get(type.name) ?? type.name);
   }
 }

@@ -341,6 +341,66 @@ describe('expression()', () => {
     }
   });
 
+  describe('pay for what they look at', () => {
+    const LONG = 'lists.range(30).map(i, lists.range(1000).map(j, "xxxxxxxxxx").join()).join()';
+    const costs = (source: string): number => 1_000_000 - expression(source, VARIABLES).evaluate({}, 1_000_000).left;
+    const more = (with_: string, without: string): number => {
+      const bound = (body: string): string => `cel.bind(t, ${LONG}, ${body})`;
+      return costs(bound(with_)) - costs(bound(without));
+    };
+    // A text of 300,000 characters: a tenth of a step for each.
+    for (const source of [
+      't.size() > 0',
+      't < "x"',
+      'bytes(t).size() > 0',
+      'isURL(t)',
+      'isIP(t)',
+      'isQuantity(t)',
+      'isSemver(t)',
+      't.reverse() != ""',
+      '[t, t + "a"].isSorted()',
+    ]) {
+      it(source, () => {
+        const cost = more(source, 'true');
+        assert.ok(cost >= 30_000 && cost < 200_000, `${cost}`);
+      });
+    }
+
+    it('also where all that they compare is equal', () => {
+      const map = 'lists.range(1000).transformMap(i, v, v)';
+      assert.ok(costs(`${map} == ${map}`) - 2 * costs(map) >= 2_000);
+      const list = '[lists.range(1000)]';
+      assert.ok(costs(`${list} == ${list}`) - 2 * costs(list) >= 1_000);
+    });
+
+    it('and for each match, and each part, that they keep', () => {
+      const cost = (source: string): number => more(source, 'true');
+      assert.throws(() => cost('t.findAll("x").size() > 0'), BudgetError);
+      assert.throws(() => cost('t.matches("^[a-z]+$$$$")'), BudgetError);
+      assert.ok(cost('t.split("x").size() > 0') >= 600_000);
+    });
+  });
+
+  it('know the places of code points, from both ends', () => {
+    for (const source of [
+      '"a𝒳b𝒳".indexOf("b") == 2',
+      '"a𝒳b𝒳".indexOf("𝒳", 2) == 3',
+      '"a𝒳b𝒳".lastIndexOf("𝒳") == 3',
+      '"a𝒳b𝒳".lastIndexOf("𝒳", 2) == 1',
+      '"a𝒳b".lastIndexOf("") == 3',
+      '"a𝒳b".indexOf("", 3) == 3',
+      '"a𝒳b".charAt(1) == "𝒳"',
+      '"a𝒳b".charAt(3) == ""',
+      '"a𝒳b".substring(1, 2) == "𝒳"',
+      '"a𝒳b".substring(2) == "b"',
+      '"a𝒳b".reverse() == "b𝒳a"',
+      '"a𝒳".size() == 2',
+      '"\\uffff" < "𝒳" && "\\ud7ff" < "\\uffff" && "a" < "aa"',
+    ]) {
+      assert.equal(evaluated(source), true, source);
+    }
+  });
+
   it('give back what is left of their budget', () => {
     const { left } = expression('[1, 2, 3].all(i, i > 0)', VARIABLES).evaluate({}, 100);
     assert.ok(left > 0 && left < 100);

@@ -1,5 +1,5 @@
 import { check, type Checked, type Environment } from './check.js';
-import { compile } from './compile.js';
+import { compile, type Evaluated } from './compile.js';
 import { Functions } from './functions.js';
 import { ACCESS } from './libraries/authorizer.js';
 import { ADDRESSES } from './libraries/addresses.js';
@@ -15,6 +15,7 @@ import type { Expr } from './ast.js';
 import { parse } from './parse.js';
 import { TYPE, type CelType } from './types.js';
 import { TypeValue, type Value } from './values.js';
+import type { Work } from '../work/work.js';
 
 export const LIBRARIES = [
   OPERATORS,
@@ -60,14 +61,21 @@ export interface Expression {
   /** Names of the variables that it reads. */
   readonly reads: ReadonlySet<string>;
   /**
+   * Evaluates it in steps, where that may take long.
+   *
    * @param values By variable; one that the environment has and that is not given is null.
    * @param budget Most that it may cost. @returns The value and what is left of the budget.
    * @throws {CelError} @throws {BudgetError}
    */
-  evaluate(values: Readonly<Record<string, Value>>, budget: number): { readonly value: Value; readonly left: number };
+  steps(values: Readonly<Record<string, Value>>, budget: number): Work<Evaluated>;
+  /** All steps at once: for expressions of which it is known that they take no time. */
+  evaluate(values: Readonly<Record<string, Value>>, budget: number): Evaluated;
 }
 
-type Further = Partial<Pick<Environment, 'functions' | 'types'>>;
+type Further = Partial<Pick<Environment, 'functions' | 'types'>> & {
+  /** Variables whose members are found out in steps. */
+  readonly found?: ReadonlySet<string>;
+};
 
 /** An expression that was read, and what checking it has found out. */
 export interface CheckedExpression {
@@ -87,7 +95,7 @@ export interface CheckedExpression {
 export function checkedExpression(
   source: string,
   variables: ReadonlyMap<string, CelType>,
-  o: Further = {},
+  o: Partial<Pick<Environment, 'functions' | 'types'>> = {},
 ): CheckedExpression {
   const ast = parse(source);
   const known = new Map([...[...TYPE_NAMES.keys()].map((name) => [name, TYPE] as const), ...variables]);
@@ -97,22 +105,21 @@ export function checkedExpression(
 
 /** Compiles an expression. The parameters, and what is thrown, are those of `checkedExpression`. */
 export function expression(source: string, variables: ReadonlyMap<string, CelType>, o: Further = {}): Expression {
-  return compiled(checkedExpression(source, variables, o));
+  return compiled(checkedExpression(source, variables, o), o.found);
 }
 
-/** Compiles an expression that was checked. */
-export function compiled({ source, ast, checked, names }: CheckedExpression): Expression {
-  const program = compile(ast, checked, names);
+/** Compiles an expression that was checked. @param found Variables whose members are found out in steps. */
+export function compiled({ source, ast, checked, names }: CheckedExpression, found?: ReadonlySet<string>): Expression {
+  const program = compile(ast, checked, names, found);
+  const given = (values: Readonly<Record<string, Value>>): Value[] =>
+    names.map((name) => (Object.hasOwn(values, name) ? (values[name] ?? null) : (TYPE_NAMES.get(name) ?? null)));
   return {
     source,
     ast,
     type: checked.type,
     reads: readsOf(ast),
-    evaluate: (values, budget) =>
-      program.run(
-        names.map((name) => (Object.hasOwn(values, name) ? (values[name] ?? null) : (TYPE_NAMES.get(name) ?? null))),
-        budget,
-      ),
+    steps: (values, budget) => program.steps(given(values), budget),
+    evaluate: (values, budget) => program.run(given(values), budget),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Work } from '../work/work.js';
+
 /** An unsigned integer of 64 bits; a plain `bigint` is a signed one. */
 export class Uint {
   readonly sort = 'uint';
@@ -77,6 +79,17 @@ interface Entries {
   readonly size: number;
   get(id: string): readonly [key: Value, value: Value] | undefined;
   values(): Iterable<readonly [key: Value, value: Value]>;
+  /** The value of one, found out in steps. */
+  found?(id: string): Work<Value | undefined>;
+}
+
+/** What has the values of a map made when they are asked for. */
+interface Source {
+  readonly size: number;
+  get(key: string): Value | undefined;
+  keys(): Iterable<string>;
+  /** As `get`, in steps. */
+  found?(key: string): Work<Value | undefined>;
 }
 
 /** A map, or an object with known members: keys are compared by what they mean, whatever their numeric type. */
@@ -103,12 +116,12 @@ export class CelMap {
   }
 
   /** A map whose keys are texts, over something that has its values made when they are asked for. */
-  static over(source: {
-    readonly size: number;
-    get(key: string): Value | undefined;
-    keys(): Iterable<string>;
-  }): CelMap {
+  static over(source: Source): CelMap {
     return new CelMap({
+      *found(id) {
+        const key = id.slice(1);
+        return source.found === undefined ? source.get(key) : yield* source.found(key);
+      },
       get size() {
         return source.size;
       },
@@ -130,6 +143,12 @@ export class CelMap {
   get(key: Value): Value | undefined {
     const id = idOfKey(key);
     return id === undefined ? undefined : this.#entries.get(id)?.[1];
+  }
+
+  /** The value of a key that is a text, where finding it out may take long. */
+  *found(key: string): Work<Value | undefined> {
+    const found = this.#entries.found?.(`s${key}`);
+    return found === undefined ? this.get(key) : yield* found;
   }
 
   *keys(): Iterable<Value> {
@@ -214,7 +233,19 @@ export function compare(a: Value, b: Value): number | undefined {
 }
 
 /** By code points, not by units. */
-const compareTexts = (a: string, b: string): number => (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b)));
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return rankOf(x) - rankOf(y);
+  }
+  return a.length - b.length;
+}
+
+/** Units of pairs come after all others. */
+const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 /** Counts what is looked at; a meter of an evaluation ends it when that is too much. */
 export interface Spending {
@@ -229,9 +260,12 @@ export interface Spending {
 export function equal(a: Value, b: Value, meter: Spending): boolean {
   if (a === b) return true;
   meter.spend(1);
+  if (typeof a === 'string' && typeof b === 'string') return false;
   if (isNumeric(a) && isNumeric(b)) return compare(a, b) === 0;
   if (isList(a)) {
-    return isList(b) && a.length === b.length && a.every((item, i) => equal(item, b[i] ?? null, meter));
+    if (!isList(b) || a.length !== b.length) return false;
+    meter.spend(a.length);
+    return a.every((item, i) => equal(item, b[i] ?? null, meter));
   }
   if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, meter);
   if (a instanceof Optional && b instanceof Optional) {
@@ -244,6 +278,7 @@ export function equal(a: Value, b: Value, meter: Spending): boolean {
 
 function equalMaps(a: CelMap, b: CelMap, meter: Spending): boolean {
   if (a.size !== b.size) return false;
+  meter.spend(2 * a.size); // members are looked up
   for (const [key, value] of a.entries()) {
     const other = b.get(key);
     if (other === undefined || !equal(value, other, meter)) return false;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readSchema, type SchemaJson } from './read-schema.js';
 import { compileRule } from './compile-rule.js';
-import { brokenRules, brokenRulesInTurns } from './rules.js';
+import { done } from '../work/work.js';
+import { askRules } from './rules.js';
+import type { Structural } from './structural.js';
 
 const rules = (...list: readonly object[]): SchemaJson => ({ 'x-platform-validations': list });
 const read = (schema: SchemaJson) => readSchema(schema, (name) => `x-platform-${name}`);
 const schemaOf = (spec: SchemaJson) => read({ type: 'object', properties: { spec } });
-const RULE = 'self >= 0 && lists.range(self).all(i, i < self)';
 const SPEC = {
   type: 'object',
   properties: {
@@ -31,11 +32,11 @@ const SPEC = {
   },
 };
 const told = (spec: object, rule: object, before?: object): string[] =>
-  brokenRules({ spec }, schemaOf({ ...SPEC, ...rules(rule) }), before === undefined ? undefined : { spec: before }).map(
-    ({ field, message }) => `${field}: ${message}`,
-  );
+  done(
+    askRules({ spec }, schemaOf({ ...SPEC, ...rules(rule) }), before === undefined ? undefined : { spec: before }),
+  ).map(({ field, message }) => `${field}: ${message}`);
 
-describe('brokenRules()', () => {
+describe('askRules()', () => {
   const held: readonly (readonly [rule: string, spec: object])[] = [
     ['self.size <= self.max', { size: 1, max: 2 }],
     ['self.a__dash__b == "x" && self.__in__', { 'a-b': 'x', in: true }],
@@ -103,7 +104,7 @@ describe('brokenRules()', () => {
         { n: 3, v: 0 },
       ],
     };
-    const found = brokenRules({ spec: after }, schemaOf(SPEC), { spec: before });
+    const found = done(askRules({ spec: after }, schemaOf(SPEC), { spec: before }));
     assert.deepEqual(
       found.map(({ field, message }) => [field, message]),
       [['spec.ports[1].v', 'Invalid value: 4: failed rule: self >= oldSelf']],
@@ -126,47 +127,46 @@ describe('brokenRules()', () => {
 
   it('see the name of the whole object, and nothing else of its metadata', () => {
     const root = read({ type: 'object', ...rules({ rule: 'self.metadata.name == "x"' }) });
-    assert.deepEqual(brokenRules({ kind: 'A', metadata: { name: 'x' } }, root), []);
-    assert.equal(brokenRules({ metadata: { name: 'y' } }, root)[0]?.field, '<nil>');
+    assert.deepEqual(done(askRules({ kind: 'A', metadata: { name: 'x' } }, root)), []);
+    assert.equal(done(askRules({ metadata: { name: 'y' } }, root))[0]?.field, '<nil>');
     assert.ok('why' in compileRule({ rule: 'self.metadata.labels.a == "b"' }, root, true));
   });
 });
 
-describe('brokenRulesInTurns()', () => {
-  const schema = read({
-    type: 'object',
-    properties: { list: { type: 'array', items: { type: 'integer', ...rules({ rule: RULE }) } } },
+describe('the parts of askRules()', () => {
+  const list = (rule: Record<string, unknown>): Structural =>
+    read({
+      type: 'object',
+      properties: { list: { type: 'array', items: { type: 'integer', ...rules(rule) } } },
+    });
+  /** How often others may have their turn, and what is found in the end. */
+  const parts = (object: unknown, schema: Structural): { count: number; found: readonly string[] } => {
+    const work = askRules(object, schema);
+    for (let count = 0; ; count++) {
+      const part = work.next();
+      if (part.done === true) return { count, found: part.value.map(({ field, message }) => `${field}: ${message}`) };
+    }
+  };
+
+  it('end after each rule', () => {
+    const { count, found } = parts({ list: [1, 2, -1] }, list({ rule: 'self > 0' }));
+    assert.deepEqual([count, found], [3, ['list[2]: Invalid value: -1: failed rule: self > 0']]);
   });
 
-  it('asks at once what takes no time', () => {
-    assert.deepEqual(brokenRulesInTurns({ list: [1] }, schema), []);
-    const broken = brokenRulesInTurns({ list: [1, -1] }, schema);
-    assert.ok(Array.isArray(broken));
-    assert.deepEqual(
-      broken.map(({ field }) => field),
-      ['list[1]'],
-    );
+  it('end within rules that take long, and within the making of their messages', () => {
+    const long = 'lists.range(self).all(i, i >= 0)';
+    const one = parts({ list: [30_000] }, list({ rule: long }));
+    assert.deepEqual(one.found, []);
+    assert.ok(one.count > 10, `${one.count} parts`);
+    const told = parts({ list: [30_000] }, list({ rule: 'self < 0', messageExpression: `${long} ? "told" : ""` }));
+    assert.deepEqual(told.found, ['list[0]: Invalid value: 30000: told']);
+    assert.ok(told.count > 10, `${told.count} parts`);
   });
 
-  it('lets others have their turn while it asks many rules that take long', async () => {
-    // Some 2 million steps in 400 rules.
-    const list = Array.from({ length: 400 }, (_, i) => (i === 399 ? -1 : 2_000));
-    const asked = brokenRulesInTurns({ list }, schema);
-    assert.ok(asked instanceof Promise);
-    let turns = 0;
-    let isDone = false;
-    const count = (): void => {
-      turns++;
-      if (!isDone) setImmediate(count);
-    };
-    setImmediate(count);
-    const broken = await asked;
-    isDone = true;
-    assert.deepEqual(
-      broken.map(({ field }) => field),
-      ['list[399]'],
-    );
-    assert.ok(turns > 1, `${turns} turns`);
+  it('are not gone on with when the budget of a rule is spent', () => {
+    const { found } = parts({ list: [100_000, 1] }, list({ rule: `lists.range(self).all(i, i + i + i + i + i + i + i + i + i + i < 0 || true)` })); // prettier-ignore
+    assert.equal(found.length, 1);
+    assert.match(found[0] ?? '', /call cost exceeds limit/);
   });
 });
 

@@ -3,8 +3,7 @@ import { valueOf } from '../cel/schema-types.js';
 import { BudgetError, CelError, Optional, type Value } from '../cel/values.js';
 import { getOwn, isJsonObject, jsonEqual } from '../meta/own.js';
 import { field, type FieldError } from '../meta/status.js';
-import { inTurns } from '../work/in-turns.js';
-import { done, type Work } from '../work/work.js';
+import type { Work } from '../work/work.js';
 import { compileRule, type Compiled, type CompiledRule } from './compile-rule.js';
 import { correlatedItem } from './list-keys.js';
 import type { Rule, Structural } from './structural.js';
@@ -51,35 +50,13 @@ export function hasRules(schema: Structural): boolean {
  * Asks the rules of a schema, of the object and of all that is in it.
  *
  * @param before The stored object, on an update: rules about changes are asked where both states are known, and what did not
- * change breaks no other rule.
+ * change breaks no other rule. Others may have their turn after each rule, and within those that take long.
  */
-export function brokenRules(object: unknown, schema: Structural, before?: unknown): FieldError[] {
-  const { problems, steps } = walkOf(object, schema, before);
-  done(steps);
-  return problems;
-}
-
-/** The same, but others have their turn when it has taken long. Most objects are done at once, without a promise. */
-export function brokenRulesInTurns(
-  object: unknown,
-  schema: Structural,
-  before?: unknown,
-): FieldError[] | Promise<FieldError[]> {
-  const { problems, steps } = walkOf(object, schema, before);
-  const end = inTurns(steps);
-  return end instanceof Promise ? end.then(() => problems) : problems;
-}
-
-interface Walk {
-  readonly problems: FieldError[];
-  /** Ends a step after each rule. */
-  readonly steps: Work<void>;
-}
-
-function walkOf(object: unknown, schema: Structural, before: unknown): Walk {
+export function* askRules(object: unknown, schema: Structural, before?: unknown): Work<FieldError[]> {
   const walk = new RuleWalk();
-  const place = { value: object, before: before === undefined ? undefined : { value: before }, schema, path: '' };
-  return { problems: walk.problems, steps: walk.value(place, true) };
+  const was = before === undefined ? undefined : { value: before };
+  yield* walk.value({ value: object, before: was, schema, path: '' }, true);
+  return walk.problems;
 }
 
 interface Place {
@@ -142,7 +119,7 @@ class RuleWalk {
       };
       const { oldSelf = null } = values;
       const wrapped = isOptional ? new Optional(before === undefined ? undefined : oldSelf) : oldSelf;
-      this.#ask(place, it, { ...values, oldSelf: wrapped });
+      yield* this.#ask(place, it, { ...values, oldSelf: wrapped });
       if (this.#left < 0) return;
       yield;
     }
@@ -154,13 +131,13 @@ class RuleWalk {
     this.problems.push(field.invalid(path === '' ? NOWHERE : path, type, `rule compile error: ${why}`));
   }
 
-  #ask({ value, path, schema }: Place, it: CompiledRule, values: Readonly<Record<string, Value>>): void {
+  *#ask({ value, path, schema }: Place, it: CompiledRule, values: Readonly<Record<string, Value>>): Work<void> {
     const at = path === '' ? NOWHERE : path;
     const type = schema.intOrString ? '' : (schema.type ?? '');
     const wrong = (why: string): void => void this.problems.push(field.invalid(at, type, why));
     const said = (it.rule.message ?? '') === '' ? it.rule.rule.trim() : (it.rule.message ?? '').trim();
     try {
-      if (this.#evaluate(it.condition, values) === true) return;
+      if ((yield* this.#evaluate(it.condition, values)) === true) return;
     } catch (err) {
       if (err instanceof BudgetError) {
         this.#left = -1;
@@ -174,22 +151,22 @@ class RuleWalk {
       return;
     }
     const shown = type === 'object' || type === 'array' ? type : value;
-    this.problems.push(problemOf(it.rule, placeOf(path, it.rule), shown, this.#message(it, values)));
+    this.problems.push(problemOf(it.rule, placeOf(path, it.rule), shown, yield* this.#message(it, values)));
   }
 
-  #evaluate(it: Expression, values: Readonly<Record<string, Value>>): Value {
+  *#evaluate(it: Expression, values: Readonly<Record<string, Value>>): Work<Value> {
     const budget = Math.min(CALL_BUDGET, this.#left);
-    const { value, left } = it.evaluate(values, budget);
+    const { value, left } = yield* it.steps(values, budget);
     this.#left -= budget - left;
     return value;
   }
 
   /** A message that cannot be made, or is no line of text, is not told. */
-  #message({ rule, message }: CompiledRule, values: Readonly<Record<string, Value>>): string {
+  *#message({ rule, message }: CompiledRule, values: Readonly<Record<string, Value>>): Work<string> {
     const byDefault = (rule.message ?? '') === '' ? `failed rule: ${rule.rule.trim()}` : (rule.message ?? '').trim();
     if (message === undefined) return byDefault;
     try {
-      const text = this.#evaluate(message, values);
+      const text = yield* this.#evaluate(message, values);
       const line = typeof text === 'string' ? text.trim() : '';
       return line === '' || /[\r\n]/.test(line) || line.length > MOST_SHOWN ? byDefault : line;
     } catch (err) {

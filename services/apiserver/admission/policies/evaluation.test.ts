@@ -11,6 +11,7 @@ import { askConditions } from './conditions.js';
 import { Evaluation, OutOfBudget, Pace, POLICY_BUDGET, type Outcome } from './evaluation.js';
 import { A_BOOL, ANYTHING } from '../../../machinery/cel/policies/composition.js';
 
+const STAYS = { signal: new AbortController().signal };
 const POLICY = { metadata: { name: 'p' } } as ApiObject;
 const OBJECT = jsonValue({ a: 1, list: Array.from({ length: 2_000 }, (_, i) => i) });
 
@@ -21,7 +22,7 @@ async function evaluated(
 ): Promise<readonly Outcome[]> {
   const { compile, variables } = compileCommon(POLICY, o.spec ?? {});
   const budget = o.budget ?? POLICY_BUDGET;
-  const evaluation = new Evaluation({ object: OBJECT, ...o.values }, { variables, budget, pace: new Pace() });
+  const evaluation = new Evaluation({ object: OBJECT, ...o.values }, { variables, budget, pace: new Pace(STAYS) });
   const outcomes: Outcome[] = [];
   for (const source of sources) outcomes.push(await evaluation.evaluate(compile(source, ANYTHING)));
   return outcomes;
@@ -94,6 +95,46 @@ describe('Evaluation', () => {
     assert.ok(turns > 0);
   });
 
+  describe('lets others have their turn within', () => {
+    // Some 900,000 steps: far more than what is done at once, on any machine.
+    const LONG = `lists.range(1000).all(i, lists.range(180).all(j, i < 1000 && j < 300))`;
+    /** The turns of others until something is over; a first one may go by before it begins. */
+    const turnsOf = async (work: () => Promise<unknown>): Promise<number> => {
+      let turns = 0;
+      const count = (): void => void (turns++, (timer = setImmediate(count)));
+      let timer = setImmediate(count);
+      await work().finally(() => clearImmediate(timer));
+      return turns;
+    };
+
+    it('an expression', async () => {
+      let outcomes: readonly Outcome[] = [];
+      const turns = await turnsOf(async () => (outcomes = await evaluated([LONG])));
+      assert.deepEqual(outcomes, [{ value: true }]);
+      assert.ok(turns > 2, `${turns} turns`);
+    });
+
+    it('a variable, which is evaluated once all the same', async () => {
+      let outcomes: readonly Outcome[] = [];
+      const spec = variables({ long: LONG, twice: 'variables.long && variables.long' });
+      const sources = ['variables.twice', '[1, 2].all(i, variables.long)'];
+      const turns = await turnsOf(async () => (outcomes = await evaluated(sources, { spec, budget: 1_200_000 })));
+      assert.deepEqual(outcomes, [{ value: true }, { value: true }]);
+      assert.ok(turns > 2, `${turns} turns`);
+    });
+
+    it('an expression that nobody waits for any more: it ends', async () => {
+      const { compile } = compileCommon(POLICY, {});
+      const gone = new AbortController();
+      const evaluation = new Evaluation({}, { budget: 10 * POLICY_BUDGET, pace: new Pace(gone) });
+      const evaluating = (async () => {
+        for (let i = 0; i < 100; i++) await evaluation.evaluate(compile(LONG, ANYTHING));
+      })();
+      gone.abort(new Error('the client has gone'));
+      await assert.rejects(evaluating, /the client has gone/);
+    });
+  });
+
   const rights = (decide: (verb: string) => Promise<Decision> | Decision) => {
     const asked: string[] = [];
     let left = 0;
@@ -141,7 +182,7 @@ describe('askConditions()', () => {
         failsOpen,
         about: { name: 'n', kind: 'webhook', type: 'validate', operation: 'CREATE' },
         metrics: new CountedPolicies(),
-        pace: new Pace(),
+        pace: new Pace(STAYS),
       },
       () => ({ object: OBJECT }),
     );

@@ -1,7 +1,8 @@
 import type { Expression } from '../../../machinery/cel/expression.js';
 import { BudgetError, CelError, CelMap, type Value } from '../../../machinery/cel/values.js';
+import { done, type Work } from '../../../machinery/work/work.js';
 import type { PolicyCheck } from '../../metrics/policy-metrics.js';
-import { turns } from '../../http/turns.js';
+import { turns, type Asker } from '../../http/turns.js';
 import { Waiting } from './asking.js';
 
 /** Most that one expression may cost. */
@@ -10,7 +11,7 @@ const CALL_BUDGET = 1_000_000;
 export const POLICY_BUDGET = 10_000_000;
 /** The same of match conditions. */
 export const CONDITIONS_BUDGET = 2_500_000;
-/** After so long others have their turn, as far as expressions let them. */
+/** After so long others have their turn. */
 const STINT_MS = 8;
 
 /** An expression, or why it cannot be evaluated. */
@@ -39,17 +40,29 @@ const NONE: Variables = new Map();
 
 /** Lets others have their turn while the expressions of one request are evaluated. */
 export class Pace {
+  readonly #asker: Asker;
   #sinceMs = performance.now();
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
 
   /** After a wait. */
   begin(): void {
     this.#sinceMs = performance.now();
   }
 
-  async rest(): Promise<void> {
-    if (performance.now() - this.#sinceMs < STINT_MS) return;
-    await turns.alone();
-    this.begin();
+  /** Does work part by part. @throws `asker.signal.reason` when nobody waits for it any more, and what the work throws */
+  async through<T>(work: Work<T>): Promise<T> {
+    for (;;) {
+      const part = work.next();
+      if (performance.now() - this.#sinceMs >= STINT_MS) {
+        await turns.alone();
+        this.#asker.signal.throwIfAborted();
+        this.begin();
+      }
+      if (part.done === true) return part.value;
+    }
   }
 }
 
@@ -73,19 +86,18 @@ export class Evaluation {
     const source = {
       size: variables.size,
       keys: () => variables.keys(),
-      get: (name: string) => this.#variable(name),
+      get: (name: string) => done(this.#variable(name)),
+      found: (name: string) => this.#variable(name),
     };
     this.#values = { ...values, variables: CelMap.over(source) };
   }
 
-  /** @throws {OutOfBudget} @throws what a question about rights throws */
+  /** @throws {OutOfBudget} @throws what a question about rights throws @throws as `Pace.through` */
   async evaluate(compiled: Compiled): Promise<Outcome> {
     if ('error' in compiled) return { error: `compilation error: ${compiled.error}` };
     for (;;) {
       try {
-        const outcome = this.#outcome(compiled.source, compiled.expression);
-        await this.#pace.rest();
-        return outcome;
+        return await this.#pace.through(this.#outcome(compiled.source, compiled.expression));
       } catch (err) {
         if (!(err instanceof Waiting)) throw err;
         await err.answered;
@@ -94,9 +106,9 @@ export class Evaluation {
     }
   }
 
-  #outcome(source: string, expression: Expression): Outcome {
+  *#outcome(source: string, expression: Expression): Work<Outcome> {
     try {
-      return { value: this.#run(expression) };
+      return { value: yield* this.#run(expression) };
     } catch (err) {
       if (!(err instanceof CelError) && !(err instanceof BudgetError)) throw err;
       return { error: `expression '${source}' resulted in error: ${err.message}` };
@@ -104,10 +116,10 @@ export class Evaluation {
   }
 
   /** @throws {CelError} @throws {BudgetError} of the one expression @throws {OutOfBudget} @throws {Waiting} */
-  #run(expression: Expression): Value {
+  *#run(expression: Expression): Work<Value> {
     const budget = Math.min(CALL_BUDGET, this.#left);
     try {
-      const { value, left } = expression.evaluate(this.#values, budget);
+      const { value, left } = yield* expression.steps(this.#values, budget);
       this.#spend(budget - left);
       return value;
     } catch (err) {
@@ -124,20 +136,20 @@ export class Evaluation {
   }
 
   /** Evaluated when it is first wanted. */
-  #variable(name: string): Value | undefined {
+  *#variable(name: string): Work<Value | undefined> {
     const variable = this.#variables.get(name);
     if (variable === undefined) return undefined;
     let known = this.#known.get(name);
-    if (known === undefined) this.#known.set(name, (known = this.#found(name, variable)));
+    if (known === undefined) this.#known.set(name, (known = yield* this.#found(name, variable)));
     if ('error' in known) throw known.error;
     return known.value;
   }
 
-  #found(name: string, variable: Compiled): { readonly value: Value } | { readonly error: CelError } {
+  *#found(name: string, variable: Compiled): Work<{ readonly value: Value } | { readonly error: CelError }> {
     const shown = `composited variable ${JSON.stringify(name)} fails to`;
     if ('error' in variable) return { error: new CelError(`${shown} compile: ${variable.error}`) };
     try {
-      return { value: this.#run(variable.expression) };
+      return { value: yield* this.#run(variable.expression) };
     } catch (err) {
       if (!(err instanceof CelError) && !(err instanceof BudgetError)) throw err;
       return { error: new CelError(`${shown} evaluate: ${err.message}`) };

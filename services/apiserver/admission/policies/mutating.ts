@@ -67,7 +67,7 @@ class MutatingPolicies implements AdmissionPlugin {
   ): Promise<void> {
     const rounds = this.#rounds.of(request);
     if (phase.isReinvocation) rounds.comeBack(request.object);
-    const round = { request, values: new RequestValues(this.#d, request), pace: new Pace() };
+    const round = { request, values: new RequestValues(this.#d, request), pace: new Pace(request) };
     const failures: Failure[] = [];
     for (const it of await invocationsOf({ ...this.#d, params: this.#params }, hooks, request)) {
       if (!('error' in it)) {

@@ -66,7 +66,7 @@ class ValidatingPolicies implements AdmissionPlugin {
     const denials: Denial[] = [];
     const values = new RequestValues(this.#d, request);
     const annotations = new Map<string, Annotations>();
-    const pace = new Pace();
+    const pace = new Pace(request);
     const found = await invocationsOf({ ...this.#d, params: this.#params }, hooks, request);
     for (const it of found) {
       if ('error' in it) {

@@ -16,12 +16,13 @@ export class WebhookConditions {
   readonly #request: AdmissionRequest;
   readonly #type: 'admit' | 'validating';
   #values: RequestValues | undefined;
-  readonly #pace = new Pace();
+  readonly #pace: Pace;
 
   constructor(d: WebhookConditionsDeps, request: AdmissionRequest, type: 'admit' | 'validating') {
     this.#d = d;
     this.#request = request;
     this.#type = type;
+    this.#pace = new Pace(request);
   }
 
   /** The object has been changed. */

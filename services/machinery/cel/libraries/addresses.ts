@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import type { Library } from '../functions.js';
+import { reading, type Library } from '../functions.js';
 import { CelError, CelMap, type Opaque, type Value } from '../values.js';
 
 const IP = 'net.IP';
@@ -152,7 +152,7 @@ function query({ url: { searchParams } }: Url): CelMap {
 const opaque = (value: Ip | Cidr | Url): Value => value;
 
 /** Functions of addresses of the network, networks, and URLs. */
-export const ADDRESSES: Library = {
+export const ADDRESSES: Library = reading({
   'ip(string): net.IP': ([value]) => opaque(wantIp(text(value))),
   'isIP(string): bool': ([value]) => readIp(text(value)) !== undefined,
   '"ip".isCanonical(string): bool': ([value]) => wantIp(text(value)).key === text(value),
@@ -179,7 +179,7 @@ export const ADDRESSES: Library = {
   'kubernetes.URL.getPort(): string': ofHost(({ port }) => port),
   'kubernetes.URL.getEscapedPath(): string': ([value]) => pathOf(url(value)),
   'kubernetes.URL.getQuery(): map<string, list<string>>': ([value]) => query(url(value)),
-};
+});
 
 const pathOf = ({ key, url: { pathname } }: Url): string =>
   pathname === '/' && !key.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').includes('/') ? '' : pathname;

@@ -25,10 +25,16 @@ export function regularExpression(source: string): Re2.RE2JS {
 
 const text = (value: Value | undefined): string => value as string;
 
+/** Characters from which on each costs ten times as much: one match cannot be interrupted. */
+const LONG = 10_000;
+/** Of one match that is kept, in steps. */
+const MATCH_COST = 50;
+
 /** Time is linear in the text, times the length of the expression. */
 function matcher(args: readonly Value[], meter: { spend(cost: number): void }): Re2.Matcher {
   const [subject, source] = [text(args[0]), text(args[1])];
-  meter.spend((subject.length / 10 + 1) * (source.length / 4 + 1));
+  const characters = subject.length / 10 + Math.max(0, subject.length - LONG);
+  meter.spend((characters + 1) * (source.length / 4 + 1));
   return regularExpression(source).matcher(subject);
 }
 
@@ -37,7 +43,10 @@ export const matches: Run = (args, meter) => matcher(args, meter).find();
 function all(args: readonly Value[], most: number, meter: { spend(cost: number): void }): Value {
   const found: string[] = [];
   const it = matcher(args, meter);
-  while ((most < 0 || found.length < most) && it.find()) found.push(it.group() ?? '');
+  while ((most < 0 || found.length < most) && it.find()) {
+    meter.spend(MATCH_COST);
+    found.push(it.group() ?? '');
+  }
   return found;
 }
 

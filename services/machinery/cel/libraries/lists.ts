@@ -1,4 +1,4 @@
-import type { Library, Meter, Run } from '../functions.js';
+import { payFor, type Library, type Meter, type Run } from '../functions.js';
 import { CelError, compare, Duration, equal, isList, Optional, typeNameOf, Uint, type Value } from '../values.js';
 
 const list = (value: Value | undefined): readonly Value[] => value as readonly Value[];
@@ -11,7 +11,8 @@ const walked =
     return run(items, args, meter);
   };
 
-function order(a: Value, b: Value): number {
+function order(a: Value, b: Value, meter: Meter): number {
+  payFor(a, meter);
   const found = compare(a, b);
   if (found === undefined)
     throw new CelError(`no such overload: ${typeNameOf(a)} and ${typeNameOf(b)} cannot be ordered`);
@@ -19,17 +20,19 @@ function order(a: Value, b: Value): number {
 }
 
 const extreme = (sign: 1 | -1, name: string): Run =>
-  walked((items) =>
+  walked((items, _, meter) =>
     items.length === 0
       ? fail(`${name} called on empty list`)
-      : items.reduce((best, item) => (order(item, best) * sign > 0 ? item : best)),
+      : items.reduce((best, item) => (order(item, best, meter) * sign > 0 ? item : best)),
   );
 
 function fail(why: string): never {
   throw new CelError(why);
 }
 
-const isSorted = walked((items) => items.every((item, i) => i === 0 || order(items[i - 1] ?? null, item) <= 0));
+const isSorted = walked((items, _, meter) =>
+  items.every((item, i) => i === 0 || order(items[i - 1] ?? null, item, meter) <= 0),
+);
 
 /** Of numbers of one kind, or of durations. @param zero What the sum of nothing is. */
 const summed = (zero: Value): Run =>
@@ -49,7 +52,7 @@ const integer = (value: bigint): bigint => (BigInt.asIntN(64, value) === value ?
 function sortedBy(items: Value | undefined, keys: Value | undefined, meter: Meter): Value {
   const [all, by] = [list(items), list(keys)];
   meter.spend(all.length * Math.ceil(Math.log2(all.length + 1)) + 1);
-  const places = all.map((_, i) => i).sort((a, b) => order(by[a] ?? null, by[b] ?? null));
+  const places = all.map((_, i) => i).sort((a, b) => order(by[a] ?? null, by[b] ?? null, meter));
   return places.map((i) => all[i] ?? null);
 }
 
@@ -68,9 +71,13 @@ const unique = walked((items, _, meter) => {
   return out;
 });
 
-function flat(items: readonly Value[], depth: number, meter: Meter): Value[] {
+function flat(items: readonly Value[], depth: number, meter: Meter, out: Value[] = []): Value[] {
   meter.spend(items.length);
-  return items.flatMap((item) => (depth > 0 && isList(item) ? flat(item, depth - 1, meter) : [item]));
+  for (const item of items) {
+    if (depth > 0 && isList(item)) flat(item, depth - 1, meter, out);
+    else out.push(item);
+  }
+  return out;
 }
 
 /** Most numbers that are made at once. */

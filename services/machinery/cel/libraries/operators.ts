@@ -1,4 +1,4 @@
-import type { Library, Run } from '../functions.js';
+import { payFor, reading, type Library, type Run } from '../functions.js';
 import {
   CelError,
   CelMap,
@@ -57,7 +57,8 @@ const modulusZero = 'modulus by zero';
 const nanosOf = (value: Value | undefined): bigint => (value as Timestamp | Duration).nanos;
 
 function ordered(holds: (order: number) => boolean): Run {
-  return ([a = null, b = null]) => {
+  return ([a = null, b = null], meter) => {
+    payFor(a, meter);
     const order = compare(a, b);
     if (order === undefined && !(typeof a === 'number' || typeof b === 'number')) {
       throw new CelError(`no such overload: ${typeNameOf(a)} and ${typeNameOf(b)} cannot be ordered`);
@@ -137,7 +138,8 @@ const same: Run = ([a = null, b = null], meter) => {
 /** As much as has to be looked at to compare two values. */
 function sizeOf(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') return Math.min(a.length, b.length) / 10;
-  return isList(a) && isList(b) ? Math.min(a.length, b.length) : 1;
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Math.min(a.length, b.length) / 10;
+  return 1;
 }
 
 /** What expressions write with signs; those that do not want all their values are in `compile.ts`. */
@@ -155,7 +157,7 @@ export const OPERATORS: Library = {
   '_+_(uint, uint): uint': uints((a, b) => a + b),
   '_+_(double, double): double': doubles((a, b) => a + b),
   '_+_(string, string): string': joined,
-  '_+_(bytes, bytes): bytes': ([a, b]) => Buffer.concat([a as Uint8Array, b as Uint8Array]),
+  ...reading({ '_+_(bytes, bytes): bytes': ([a, b]) => Buffer.concat([a as Uint8Array, b as Uint8Array]) }),
   '_+_(list<T>, list<T>): list<T>': ([a, b], meter) => {
     const all = [...(a as readonly Value[]), ...(b as readonly Value[])];
     meter.spend(all.length);

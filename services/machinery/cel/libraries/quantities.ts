@@ -1,5 +1,5 @@
 import { addQuantities, canonicalQuantity, negatedQuantity, quantityAmount } from '../../schema/quantity.js';
-import type { Library } from '../functions.js';
+import { reading, type Library } from '../functions.js';
 import { CelError, type Opaque, type Value } from '../values.js';
 
 const QUANTITY = 'kubernetes.Quantity';
@@ -92,7 +92,7 @@ const part =
     (value as unknown as Version).parts[i];
 
 /** Functions of amounts and of versions. */
-export const QUANTITIES: Library = {
+export const QUANTITIES: Library = reading({
   'quantity(string): kubernetes.Quantity': ([value]) => quantity(text(value)),
   'isQuantity(string): bool': ([value]) => canonicalQuantity(text(value)) !== undefined,
   'kubernetes.Quantity.sign(): int': ([value]) => (amount(value) > 0n ? 1n : amount(value) < 0n ? -1n : 0n),
@@ -119,4 +119,4 @@ export const QUANTITIES: Library = {
   'kubernetes.Semver.isLessThan(kubernetes.Semver): bool': ([a, b]) => comparedVersions(a, b) < 0n,
   'kubernetes.Semver.isGreaterThan(kubernetes.Semver): bool': ([a, b]) => comparedVersions(a, b) > 0n,
   'kubernetes.Semver.compareTo(kubernetes.Semver): int': ([a, b]) => comparedVersions(a, b),
-};
+});

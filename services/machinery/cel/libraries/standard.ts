@@ -1,4 +1,4 @@
-import type { Library, Run } from '../functions.js';
+import { payFor, reading, type Library, type Run } from '../functions.js';
 import type { Timestamp } from '../values.js';
 import { CelError, CelMap, Duration, Optional, typeNameOf, TypeValue, Uint, type Value } from '../values.js';
 import { matches } from './expressions.js';
@@ -8,10 +8,16 @@ import { durationText, parseDuration, parseTimestamp, timestampText, TIME_PARTS 
 const text = (value: Value | undefined): string => value as string;
 
 /** Code points. */
-export const lengthOf = (value: string): number =>
-  value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+export function lengthOf(value: string): number {
+  let count = value.length;
+  for (let i = 1; i < value.length; i++) {
+    if ((value.charCodeAt(i) & 0xfc00) === 0xdc00 && (value.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--;
+  }
+  return count;
+}
 
-const size: Run = ([value]) => {
+const size: Run = ([value = null], meter) => {
+  payFor(value, meter);
   if (typeof value === 'string') return BigInt(lengthOf(value));
   if (value instanceof CelMap) return BigInt(value.size);
   return BigInt((value as Uint8Array | readonly Value[]).length);
@@ -64,7 +70,7 @@ export const doubleText = (value: number): string =>
         ? '+Inf'
         : '-Inf';
 
-const CONVERSIONS: Library = {
+const CONVERSIONS: Library = reading({
   'int(int): int': ([a = null]) => a,
   'int(uint): int': ([a]) => inRange((a as Uint).value, true),
   'int(double): int': ([a]) => whole(a as number, true),
@@ -101,7 +107,7 @@ const CONVERSIONS: Library = {
   'duration(string): duration': ([a]) => duration(parseDuration(text(a))),
   'dyn(T): dyn': ([a = null]) => a,
   'type(T): type': ([a = null]) => new TypeValue(typeNameOf(a)),
-};
+});
 
 const floorSeconds = (nanos: bigint): bigint => {
   const seconds = nanos / 1_000_000_000n;

@@ -1,4 +1,4 @@
-import type { Library, Run } from '../functions.js';
+import { reading, type Library, type Run } from '../functions.js';
 import {
   CelError,
   CelMap,
@@ -12,7 +12,7 @@ import {
   type Value,
 } from '../values.js';
 import { fixedText, scientificText } from './decimals.js';
-import { doubleText } from './standard.js';
+import { doubleText, lengthOf } from './standard.js';
 import { durationText, timestampText } from './times.js';
 
 const text = (value: Value | undefined): string => value as string;
@@ -26,14 +26,22 @@ const inside = (at: number, length: number): number => {
   return at;
 };
 
+const isPair = (value: string, at: number): boolean =>
+  (value.charCodeAt(at) & 0xfc00) === 0xd800 && (value.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+
+/** Where a code point stands, in units. */
+function unitOf(value: string, point: number): number {
+  let at = 0;
+  for (let i = 0; i < point; i++) at += isPair(value, at) ? 2 : 1;
+  return at;
+}
+
 function indexOf(args: readonly Value[], isLast: boolean): bigint {
-  const [all, part] = [points(text(args[0])), points(text(args[1]))];
-  const from = args[2] === undefined ? (isLast ? all.length : 0) : inside(number(args[2]), all.length);
-  const places = isLast
-    ? Array.from({ length: from + 1 }, (_, i) => from - i)
-    : Array.from({ length: all.length - from + 1 }, (_, i) => from + i);
-  const found = places.find((at) => at + part.length <= all.length && part.every((it, i) => all[at + i] === it));
-  return BigInt(found ?? -1);
+  const [all, part] = [text(args[0]), text(args[1])];
+  const length = lengthOf(all);
+  const from = unitOf(all, args[2] === undefined ? (isLast ? length : 0) : inside(number(args[2]), length));
+  const found = isLast ? all.lastIndexOf(part, from) : all.indexOf(part, from);
+  return BigInt(found < 0 ? -1 : lengthOf(all.slice(0, found)));
 }
 
 /** Twice looked at, once for each character of either. */
@@ -53,13 +61,24 @@ const searching =
   };
 
 function substring([value, from, to]: readonly Value[]): string {
-  const all = points(text(value));
-  const [start, end] = [
-    inside(number(from), all.length),
-    to === undefined ? all.length : inside(number(to), all.length),
-  ];
+  const all = text(value);
+  const length = lengthOf(all);
+  const [start, end] = [inside(number(from), length), to === undefined ? length : inside(number(to), length)];
   if (start > end) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`);
-  return all.slice(start, end).join('');
+  return all.slice(unitOf(all, start), unitOf(all, end));
+}
+
+function charAt([value, at]: readonly Value[]): string {
+  const all = text(value);
+  const unit = unitOf(all, inside(number(at), lengthOf(all)));
+  return all.slice(unit, unit + (isPair(all, unit) ? 2 : 1));
+}
+
+/** The units from the last to the first; those of a code point stay in their order. */
+function reversed([value]: readonly Value[]): string {
+  const bytes = Buffer.from(text(value), 'utf16le').swap16().reverse();
+  const all = bytes.toString('utf16le');
+  return all.replace(/[\udc00-\udfff][\ud800-\udbff]/g, ([low = '', high = '']) => high + low);
 }
 
 /** What comes of it may be far longer than what went in, and is paid for before it is made. */
@@ -73,13 +92,19 @@ const replaced: Run = ([value, from, to, most], meter) => {
   return [parts.slice(0, limit + 1).join(text(to)), ...parts.slice(limit + 1)].join(text(from));
 };
 
-function split([value, by, most]: readonly Value[]): Value {
+/** Most parts that are made at once: more are more than an expression can pay for. */
+const MOST_PARTS = 500_000;
+
+const split: Run = ([value, by, most], meter) => {
   const limit = most === undefined ? -1 : number(most);
   if (limit === 0) return [];
-  const parts = text(by) === '' ? points(text(value)) : text(value).split(text(by));
+  const all = text(value);
+  meter.spend((all.length + text(by).length) / 10);
+  const parts = text(by) === '' ? points(all.slice(0, 2 * MOST_PARTS)) : all.split(text(by), MOST_PARTS);
+  meter.spend(2 * parts.length);
   if (limit < 0 || parts.length <= limit) return parts;
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(text(by))];
-}
+};
 
 const ascii = (value: string, from: RegExp, to: (letter: string) => string): string => value.replace(from, to);
 
@@ -103,10 +128,7 @@ const OUTER_SPACE = new RegExp(`^[${SPACES}]+|(?<![${SPACES}])[${SPACES}]+$`, 'g
 
 /** Functions of texts beside the standard ones. */
 export const TEXTS: Library = {
-  'string.charAt(int): string': looking(([value, at]) => {
-    const all = points(text(value));
-    return all[inside(number(at), all.length)] ?? '';
-  }),
+  'string.charAt(int): string': looking(charAt),
   'string.indexOf(string): int': searching(false),
   'string.indexOf(string, int): int': searching(false),
   'string.lastIndexOf(string): int': searching(true),
@@ -115,23 +137,25 @@ export const TEXTS: Library = {
   'string.upperAscii(): string': looking(([value]) => ascii(text(value), /[a-z]+/g, (it) => it.toUpperCase())),
   'string.replace(string, string): string': replaced,
   'string.replace(string, string, int): string': replaced,
-  'string.split(string): list<string>': looking(split),
-  'string.split(string, int): list<string>': looking(split),
+  'string.split(string): list<string>': split,
+  'string.split(string, int): list<string>': split,
   'string.substring(int): string': looking(substring),
   'string.substring(int, int): string': looking(substring),
   'string.trim(): string': looking(([value]) => text(value).replace(OUTER_SPACE, '')),
-  'string.reverse(): string': looking(([value]) => points(text(value)).reverse().join('')),
+  'string.reverse(): string': looking(reversed),
   'list<string>.join(): string': ([list], meter) => joined(list, '', meter),
   'list<string>.join(string): string': ([list, by], meter) => joined(list, text(by), meter),
   '"strings".quote(string): string': looking(
     ([value]) => `"${text(value).replace(/[\x07\b\f\n\r\t\v\\"]/g, (it) => ESCAPES.get(it) ?? it)}"`,
   ),
   'string.format(list<dyn>): string': (args, meter) => formatted(text(args[0]), args[1] as readonly Value[], meter),
-  '"base64".encode(bytes): string': ([value]) => Buffer.from(value as Uint8Array).toString('base64'),
-  '"base64".decode(string): bytes': ([value]) => {
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text(value))) throw new CelError('illegal base64 data');
-    return Buffer.from(text(value), 'base64');
-  },
+  ...reading({
+    '"base64".encode(bytes): string': ([value]) => Buffer.from(value as Uint8Array).toString('base64'),
+    '"base64".decode(string): bytes': ([value]) => {
+      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text(value))) throw new CelError('illegal base64 data');
+      return Buffer.from(text(value), 'base64');
+    },
+  }),
 };
 
 function joined(list: Value | undefined, by: string, meter: { spend(cost: number): void }): string {
@@ -210,9 +234,12 @@ const CLAUSES: ReadonlyMap<string, (value: Value, precision: number) => string> 
   ['X', (value) => hex(value).toUpperCase()],
 ]);
 
+/** What it costs to show a value, in steps: most of it is the sorting and joining of what is around it. */
+const SHOWN_COST = 10;
+
 /** A value as `%s` shows it; each text, and each value inside, is paid for. */
 export function shown(value: Value, meter: Spending): string {
-  meter.spend(typeof value === 'string' ? 1 + value.length / 10 : 1);
+  meter.spend(SHOWN_COST + (typeof value === 'string' ? value.length / 10 : 0));
   if (value === null) return 'null';
   if (typeof value === 'number') return Number.isFinite(value) ? doubleText(value) : infinite(value);
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);

@@ -18,6 +18,9 @@ export const AN_OBJECT: Wanted = [APPLIED_TYPE];
 export const OPERATIONS: Wanted = [listOf(JSON_PATCH_TYPE)];
 export const ANYTHING: Wanted = [];
 
+/** The variable whose members are expressions themselves. */
+const FOUND: ReadonlySet<string> = new Set(['variables']);
+
 let patching: Functions | undefined;
 
 /** The expressions of one policy: those that come later know the variables that came before. */
@@ -49,7 +52,7 @@ export class Composition {
     const environment = isPatch
       ? { functions: (patching ??= new Functions([...LIBRARIES, PATCHES])), types: patchTypes }
       : {};
-    const compiled = compile(source, types, environment);
+    const compiled = compile(source, types, { ...environment, found: FOUND });
     checkType(compiled.type, wanted);
     return compiled;
   }

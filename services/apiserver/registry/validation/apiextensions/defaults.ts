@@ -4,7 +4,7 @@ import { CustomReader } from '../../../../machinery/structural/custom-reader.js'
 import { embeddedProblems } from '../../../../machinery/structural/embedded.js';
 import { duplicateItems } from '../../../../machinery/structural/list-keys.js';
 import { readSchema } from '../../../../machinery/structural/read-schema.js';
-import { brokenRules } from '../../../../machinery/structural/rules.js';
+import { askRules } from '../../../../machinery/structural/rules.js';
 import type { Structural } from '../../../../machinery/structural/structural.js';
 import { jsonEqual } from '../../../../machinery/meta/own.js';
 import type { FieldError } from '../../../../machinery/meta/status.js';
@@ -25,7 +25,7 @@ const METADATA: Codec = {
 export function* checkDefaults(at: At, schema: Structural): Work<void> {
   if (!schema.hasDefaults) return;
   if (schema.default !== undefined) {
-    checkDefault(at, schema);
+    yield* checkDefault(at, schema);
     yield;
   }
   const { properties, items, additional } = schema;
@@ -36,7 +36,7 @@ export function* checkDefaults(at: At, schema: Structural): Work<void> {
 
 const OBJECT = readSchema({ type: 'object' }, (name) => name);
 
-function checkDefault(at: At, schema: Structural): void {
+function* checkDefault(at: At, schema: Structural): Work<void> {
   const { default: value } = schema;
   // As the only member of an object: problems are told with its name in front.
   const around = { ...OBJECT, properties: new Map([['default', schema]]) };
@@ -54,7 +54,7 @@ function checkDefault(at: At, schema: Structural): void {
     ...validate(object, around),
     ...duplicateItems(object, around),
     ...embeddedProblems(object, around),
-    ...brokenRules(object, around),
+    ...(yield* askRules(object, around)),
   ];
   for (const problem of problems) at.problems.push(placed(problem, at.path));
 }
