@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EtcdCluster } from '../installation/etcd-cluster.js';
 import type { FaultKind } from './fault.js';
 
@@ -6,11 +7,14 @@ const COMPACT_EVERY_MS = 1_000;
 const FILLER_BYTES = 1_000_000;
 /** More than the quota that etcd is started with. */
 const MOST_FILLERS = 300;
+const MOST_SHRINKS = 40;
+const SHRINK_PAUSE_MS = 500;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const FILLER = { key: base64('robustness/filler/'), range_end: base64('robustness/filler0') };
 
 /** With it a disk is full soon. Bytes. */
-export const SMALL_QUOTA = '--quota-backend-bytes=134217728';
+const QUOTA = 134_217_728;
+export const SMALL_QUOTA = `--quota-backend-bytes=${QUOTA}`;
 /** What clients write does not fill it: that is left to the fault. For servers. */
 export const SHORT_HISTORY = '--etcd-compaction-interval=1m';
 
@@ -40,9 +44,20 @@ async function fill(etcd: EtcdCluster): Promise<void> {
 async function makeRoom(etcd: EtcdCluster): Promise<void> {
   await etcd.callAny('kv/deleterange', FILLER);
   await compactAll(etcd);
-  for (const [i] of etcd.members.entries()) await etcd.call(i, 'maintenance/defragment');
+  for (const [i] of etcd.members.entries()) await shrink(etcd, i);
   const { alarms = [] } = await etcd.callAny<{ alarms?: object[] }>('maintenance/alarm', { action: 'GET' });
   for (const alarm of alarms) await etcd.callAny('maintenance/alarm', { ...alarm, action: 'DEACTIVATE' });
+}
+
+/** Again and again: what a member has not compacted yet, it cannot give back. */
+async function shrink(etcd: EtcdCluster, member: number): Promise<void> {
+  for (let tries = 0; tries < MOST_SHRINKS; tries++) {
+    await etcd.call(member, 'maintenance/defragment');
+    const { dbSize } = await etcd.call<{ dbSize: string }>(member, 'maintenance/status');
+    if (Number(dbSize) < QUOTA / 2) return;
+    await sleep(SHRINK_PAUSE_MS);
+  }
+  throw new Error(`etcd: member ${member} does not give back what it has deleted`);
 }
 
 export const ETCD_FAULTS = {
