@@ -5,7 +5,7 @@ import { hasReason } from '../../../machinery/meta/status.js';
 import { CLIENT_LEFT } from '../../http/exchange.js';
 import type { Context } from '../../request/request.js';
 import { Connection } from './connection.js';
-import { withConnection, type ProxyDeps } from './proxy-request.js';
+import { wantedFor, withConnection, type ProxyDeps } from './proxy-request.js';
 import type { Target } from './target.js';
 
 describe('withConnection()', () => {
@@ -104,4 +104,23 @@ describe('withConnection()', () => {
     );
     assert.equal(opened, 0);
   });
+});
+
+describe('wantedFor()', () => {
+  for (const [method, hasBody, isUpgrade, wanted] of [
+    ['GET', false, false, 'any'],
+    ['HEAD', false, false, 'any'],
+    ['OPTIONS', false, false, 'any'],
+    ['GET', true, false, 'recent'],
+    ['POST', false, false, 'recent'],
+    ['DELETE', false, false, 'recent'],
+    ['PUT', true, false, 'recent'],
+    ['GET', false, true, 'new'],
+    ['POST', false, true, 'new'],
+  ] as const) {
+    const what = `${method}${hasBody ? ' with a body' : ''}${isUpgrade ? ' that asks for another protocol' : ''}`;
+    it(`${what} takes ${wanted === 'new' ? 'no used connection' : `${wanted} connection`}`, () => {
+      assert.equal(wantedFor(method, { hasBody, isUpgrade }), wanted);
+    });
+  }
 });

@@ -110,15 +110,21 @@ export async function proxyRequest(d: ProxyDeps, ctx: Context, p: Passage): Prom
   if (upgrade !== undefined && hasBody) {
     throw badRequest('A request that asks for another protocol must not have a body');
   }
-  const isRepeatable = !hasBody && REPEATABLE.has(ctx.method);
-  const pass = (wanted: Wanted): Promise<void> =>
-    withConnection(d, ctx, p.target, (connection) => passOn(d, ctx, p, upgrade, connection), wanted);
+  const wanted = wantedFor(ctx.method, { hasBody, isUpgrade: upgrade !== undefined });
+  const pass = (which: Wanted): Promise<void> =>
+    withConnection(d, ctx, p.target, (connection) => passOn(d, ctx, p, upgrade, connection), which);
   try {
-    await pass(upgrade !== undefined ? 'new' : isRepeatable ? 'any' : 'recent');
+    await pass(wanted);
   } catch (err) {
-    if (!isRepeatable || !(err instanceof StaleConnection)) throw err;
+    if (wanted !== 'any' || !(err instanceof StaleConnection)) throw err;
     await pass('new');
   }
+}
+
+/** `any` is for what may be sent again. An upgraded connection is never free again. */
+export function wantedFor(method: string, o: { readonly hasBody: boolean; readonly isUpgrade: boolean }): Wanted {
+  if (o.isUpgrade) return 'new';
+  return !o.hasBody && REPEATABLE.has(method) ? 'any' : 'recent';
 }
 
 async function passOn(
