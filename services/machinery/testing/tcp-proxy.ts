@@ -36,6 +36,8 @@ class Proxy implements TcpProxy {
   readonly #from: string;
   readonly #clients = new Set<Socket>();
   readonly #servers = new Set<Socket>();
+  /** Of which a part waits to be written. */
+  readonly #dripping = new Set<Socket>();
   #server: Server | undefined;
   #requestsHeld = false;
   #answersHeld = false;
@@ -103,6 +105,7 @@ class Proxy implements TcpProxy {
   }
 
   #flow(from: Socket): void {
+    if (this.#dripping.has(from)) return; // what comes next goes behind what is left
     if (this.#clients.has(from) ? this.#requestsHeld : this.#answersHeld) from.pause();
     else from.resume();
   }
@@ -118,11 +121,13 @@ class Proxy implements TcpProxy {
 
   /** A piece now, the rest later; more is read when all of it has gone. */
   #drip(chunk: Buffer, from: Socket, to: Socket): void {
+    this.#dripping.add(from);
     from.pause();
-    const piece = chunk.subarray(0, this.#pieceBytes);
+    const piece = this.#answersHeld ? chunk.subarray(0, 0) : chunk.subarray(0, this.#pieceBytes);
     this.answeredBytes += piece.length;
     to.write(piece);
     setTimeout(() => {
+      this.#dripping.delete(from);
       if (to.destroyed) return;
       if (piece.length < chunk.length) this.#drip(chunk.subarray(piece.length), from, to);
       else this.#flow(from);
