@@ -73,10 +73,12 @@ function objects(server: () => TestServer, media: string): void {
   it('says what JSON says of a list', async () => {
     for (const name of ['a', 'b', 'c']) await createConfigMap(server().client, namespace, name, { data: { name } });
     const path = configMapsIn(namespace);
-    for (const query of ['', '?limit=2', '?fieldSelector=metadata.name%3Db', '?fieldSelector=metadata.name%3Dnone']) {
-      const json = ok(await server().client.get(path + query));
+    for (const query of ['?', '?limit=2', '?fieldSelector=metadata.name%3Db', '?fieldSelector=metadata.name%3Dnone']) {
       const { bytes } = await get(server(), path + query, media);
       const { kind, apiVersion, object } = readBody(bytes, 'core/v1.ConfigMapList');
+      const { resourceVersion } = object.metadata; // others write at any time
+      const at = `${path}${query}&resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`;
+      const json = ok(await server().client.get(at));
       assert.deepEqual([kind, apiVersion, object], ['ConfigMapList', 'v1', normal(json, 'core/v1.ConfigMapList')]);
     }
   });
