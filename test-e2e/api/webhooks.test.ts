@@ -21,7 +21,7 @@ interface Question {
     readonly user?: string;
     readonly group?: readonly string[];
     readonly groups?: readonly string[];
-    readonly resourceAttributes?: Readonly<Record<string, string>>;
+    readonly resourceAttributes?: Readonly<Record<string, unknown>>;
     readonly nonResourceAttributes?: Readonly<Record<string, string>>;
   };
 }
@@ -187,6 +187,36 @@ for (const [words, version] of [
           },
         },
       ]); // prettier-ignore
+    });
+
+    it('tells it by what a list, a watch and a review select', async () => {
+      const name = newName();
+      const client = as(`hooked-${name}`);
+      const path = configMapsIn('default');
+      for (const query of ['', '&watch=true']) {
+        refused(await client.get(`${path}?labelSelector=a%3Db%2C!c&fieldSelector=metadata.name!%3Dx${query}`), 403, 'Forbidden'); // prettier-ignore
+      }
+      const resourceAttributes = { verb: 'list', resource: 'secrets', name, labelSelector: { rawSelector: 'd in (e,f)' }, fieldSelector: { rawSelector: 'x' } }; // prettier-ignore
+      const { status } = created(
+        await server.client.post(`/apis/${authorization}/v1/subjectaccessreviews`, {
+          spec: { user: name, resourceAttributes },
+        }),
+      );
+      const left = 'spec.resourceAttributes.fieldSelector ignored due to parse error';
+      assert.deepEqual(status, { allowed: true, reason: 'is his', evaluationError: left });
+      const fieldSelector = { requirements: [{ key: 'metadata.name', operator: 'NotIn', values: ['x'] }] };
+      const labelSelector = {
+        requirements: [
+          { key: 'a', operator: 'In', values: ['b'] },
+          { key: 'c', operator: 'DoesNotExist' },
+        ],
+      };
+      const about = { namespace: 'default', version: 'v1', resource: 'configmaps', fieldSelector, labelSelector };
+      const given = { requirements: [{ key: 'd', operator: 'In', values: ['e', 'f'] }] };
+      assert.deepEqual(
+        asked('/decide').filter(({ spec }) => spec.user === name).map(({ spec }) => spec.resourceAttributes),
+        [{ ...about, verb: 'list' }, { ...about, verb: 'watch' }, { verb: 'list', resource: 'secrets', name, labelSelector: given }],
+      ); // prettier-ignore
     });
 
     it('refuses what the service denies, whatever roles say, and leaves the rest to them', async () => {

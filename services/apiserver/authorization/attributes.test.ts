@@ -57,6 +57,30 @@ describe('attributesOf()', () => {
     assert.equal((attributesOf(request('list'), query) as ResourceRequest).name, '');
   });
 
+  const narrowed = (it: ResourceRequest, query: string): unknown => {
+    const asked = attributesOf(it, new URLSearchParams(query));
+    if (asked.kind !== 'resource') return assert.fail('not about a resource');
+    const { selectors } = asked;
+    return selectors === undefined ? undefined : [selectors.fields.map(({ key }) => key), selectors.labels.map(({ key }) => key)]; // prettier-ignore
+  };
+
+  for (const verb of ['list', 'watch', 'deletecollection'] as const) {
+    it(`tells by what a ${verb} selects`, () => {
+      assert.deepEqual(narrowed(request(verb), 'fieldSelector=a%3Db&labelSelector=c'), [['a'], ['c']]);
+      assert.deepEqual(narrowed(request(verb), 'labelSelector=c'), [[], ['c']]);
+      assert.deepEqual(narrowed(request(verb, 'x'), 'fieldSelector=a%3Db'), [['a'], []]);
+      assert.equal(narrowed(request(verb), 'labelSelector=&fieldSelector='), undefined);
+      assert.equal(narrowed({ ...request(verb), watchPath: true }, 'labelSelector=c'), undefined);
+    });
+  }
+
+  it('tells nothing of selectors where nothing is selected by them', () => {
+    for (const verb of ['get', 'create', 'update', 'patch', 'delete'] as const) {
+      const it = request(verb);
+      assert.equal(attributesOf(it, new URLSearchParams('labelSelector=c&fieldSelector=a%3Db')), it);
+    }
+  });
+
   it('leaves paths as they are', () => {
     const path = { kind: 'path', verb: 'get', path: '/metrics' } as const;
     assert.equal(attributesOf(path, new URLSearchParams('fieldSelector=metadata.name%3Da')), path);

@@ -1,5 +1,6 @@
 import type { Asker } from '../http/turns.js';
 import type { UserInfo } from '../request/request.js';
+import type { Selectors } from './selectors.js';
 
 /** A question about an object or a collection. A request about a resource is one, and so is what a review asks. */
 export interface ResourceAttributes {
@@ -14,6 +15,8 @@ export interface ResourceAttributes {
   readonly namespace: string;
   /** '' for a collection. */
   readonly name: string;
+  /** Absent: the question is about all objects of a collection. Rules of roles know nothing of selectors. */
+  readonly selectors?: Selectors | undefined;
 }
 
 /** A question about a path that is no resource's. */

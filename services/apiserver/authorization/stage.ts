@@ -7,6 +7,7 @@ import type { AccessMetrics, AuthorizationResult } from '../metrics/access-metri
 import { annotate, type Stage, type UserInfo, type RequestInfo } from '../request/request.js';
 import { NO_OPINION, type Attributes, type Authorizer, type Decision } from './authorizer.js';
 import { notSettled, type Settled } from './constant-authorizers.js';
+import { textSelectors } from './selectors.js';
 
 /** Asks for a right that shows only further in, e.g. to create what a PUT names. @throws {StatusError} Forbidden */
 export type Authorize = (user: UserInfo, attributes: Attributes, asker: Asker) => Promise<void>;
@@ -128,15 +129,20 @@ export function refusal(user: UserInfo, attributes: Attributes, reason: string):
   });
 }
 
+const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
+
 /**
  * The attributes of a request that rules are compared with. A list or a watch of the one object of a name is about that
- * name: who may read it may wait for it, too.
+ * name: who may read it may wait for it, too. Paths of the older form that begins with `watch` name an object by their
+ * path, and authorizers are told nothing of their selectors.
  */
 export function attributesOf(info: RequestInfo, query: URLSearchParams): Attributes {
-  if (info.kind === 'path' || info.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return info;
-  const selector = query.get('fieldSelector');
-  const name = selector === null ? '' : selectedName(selector);
-  return name === '' ? info : { ...info, name };
+  if (info.kind === 'path' || !SELECTING.has(info.verb)) return info;
+  const field = query.get('fieldSelector') ?? '';
+  const selectors = info.watchPath ? undefined : textSelectors(field, query.get('labelSelector') ?? '');
+  const isNamed = info.name !== '' || info.verb === 'deletecollection' || field === '';
+  const name = isNamed ? info.name : selectedName(field);
+  return selectors === undefined && name === info.name ? info : { ...info, name, selectors };
 }
 
 /** '' when the selector names no object, or cannot be read: it is refused later, where lists are. */

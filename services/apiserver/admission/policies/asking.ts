@@ -1,5 +1,6 @@
 import type { AccessAnswer, AccessQuestion } from '../../../machinery/cel/libraries/authorizer.js';
 import type { Attributes, Decision } from '../../authorization/authorizer.js';
+import { textSelectors } from '../../authorization/selectors.js';
 import type { UserInfo } from '../../request/request.js';
 import type { AdmissionRequest } from '../plugin.js';
 
@@ -53,7 +54,8 @@ function userOf(user: UserInfo, { serviceAccount }: AccessQuestion): UserInfo {
   return { name: `system:serviceaccount:${namespace}:${name}`, uid: '', groups, extra: {} };
 }
 
-function attributesOf({ verb, path, group, resource, subresource, namespace, name }: AccessQuestion): Attributes {
+function attributesOf(question: AccessQuestion): Attributes {
+  const { serviceAccount: _, path, verb, fieldSelector, labelSelector, ...about } = question;
   if (path !== undefined) return { kind: 'path', verb, path };
-  return { kind: 'resource', verb, group, version: '*', resource, subresource, namespace, name };
+  return { kind: 'resource', verb, version: '*', ...about, selectors: textSelectors(fieldSelector, labelSelector) };
 }

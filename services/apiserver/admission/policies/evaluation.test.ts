@@ -3,7 +3,7 @@ import { authorizer } from '../../../machinery/cel/libraries/authorizer.js';
 import { jsonValue } from '../../../machinery/cel/json-values.js';
 import type { ApiObject } from '../../../machinery/meta/object.js';
 import type { Value } from '../../../machinery/cel/values.js';
-import type { Decision } from '../../authorization/authorizer.js';
+import type { Attributes, Decision, ResourceAttributes } from '../../authorization/authorizer.js';
 import { CountedPolicies } from '../../metrics/policy-metrics.js';
 import { AccessAnswers } from './asking.js';
 import { compileCommon, type CommonSpec } from './compiled.js';
@@ -146,6 +146,23 @@ describe('Evaluation', () => {
     return { asked, left: () => left, values: { authorizer: authorizer(answers.ask, {}) } };
   };
   const check = (verb: string): string => `authorizer.path("/").check("${verb}")`;
+
+  it('asks authorizers with the selectors of a question, and each narrower one by itself', async () => {
+    const seen: unknown[] = [];
+    const decide = (_: unknown, attributes: Attributes): Decision => {
+      const { selectors } = attributes as ResourceAttributes;
+      seen.push(selectors === undefined ? undefined : { fields: selectors.fields, labels: selectors.labels });
+      return { decision: 'allow', reason: '' };
+    };
+    const answers = new AccessAnswers({ user: { name: 'u', uid: '', groups: [], extra: {} }, leaveTurn: () => undefined }, decide); // prettier-ignore
+    const values = { authorizer: authorizer(answers.ask, {}) };
+    const pods = `authorizer.group('').resource('pods')`;
+    const both = `${pods}.fieldSelector('a=b').labelSelector('!c').check('list').allowed()`;
+    const sources = [`${pods}.check('list').allowed()`, both, both];
+    assert.deepEqual(await evaluated(sources, { values }), Array(3).fill({ value: true }));
+    const fields = [{ key: 'a', operator: 'In', values: ['b'] }];
+    assert.deepEqual(seen, [undefined, { fields, labels: [{ key: 'c', operator: 'DoesNotExist' }] }]);
+  });
 
   it('waits for answers of authorizers, and asks each question once', async () => {
     const { asked, left, values } = rights((verb) =>

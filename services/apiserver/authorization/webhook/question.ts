@@ -1,6 +1,7 @@
 import type { UserInfo } from '../../request/request.js';
 import { digestOf } from '../../webhook-reviews/digest.js';
 import type { Attributes } from '../authorizer.js';
+import type { SelectorRequirement, Selectors } from '../selectors.js';
 
 /** The member with the list of groups; the versions of the review differ in nothing else. */
 export type GroupsMember = 'group' | 'groups';
@@ -16,15 +17,27 @@ export const specOf = (user: UserInfo, attributes: Attributes, groups: GroupsMem
 
 function attributesOf(a: Attributes): object {
   if (a.kind === 'path') return { nonResourceAttributes: given({ path: a.path, verb: a.verb }) };
-  const { namespace, verb, group, version, resource, subresource, name } = a;
-  return { resourceAttributes: given({ namespace, verb, group, version, resource, subresource, name }) };
+  const { namespace, verb, group, version, resource, subresource, name, selectors } = a;
+  const about = given({ namespace, verb, group, version, resource, subresource, name });
+  return { resourceAttributes: { ...about, ...(selectors === undefined ? {} : narrowedBy(selectors)) } };
 }
+
+const narrowedBy = ({ fields, labels }: Selectors): object => ({
+  ...listed('fieldSelector', fields),
+  ...listed('labelSelector', labels),
+});
+
+const listed = (member: string, requirements: readonly SelectorRequirement[]): object =>
+  requirements.length === 0 ? {} : { [member]: { requirements } };
 
 const given = (texts: Readonly<Record<string, string>>): object =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
-const textsOf = (a: Attributes): readonly string[] =>
-  a.kind === 'path' ? [a.verb, a.path] : [a.verb, a.group, a.version, a.resource, a.subresource, a.namespace, a.name];
+function textsOf(a: Attributes): readonly string[] {
+  if (a.kind === 'path') return [a.verb, a.path];
+  const texts = [a.verb, a.group, a.version, a.resource, a.subresource, a.namespace, a.name];
+  return a.selectors === undefined ? texts : [...texts, JSON.stringify(narrowedBy(a.selectors))];
+}
 
 /** How long what is asked for is, in characters. */
 export const lengthOf = (a: Attributes): number => textsOf(a).reduce((sum, text) => sum + text.length, 0);

@@ -3,6 +3,7 @@ import { TestAuthority } from '../../../client/testing/certificates.js';
 import { answerJson } from '../../../client/testing/tls-service.js';
 import type { UserInfo } from '../../request/request.js';
 import { Hook, UNUSABLE, type Sent } from '../../webhook-reviews/testing/hook.js';
+import { textSelectors } from '../selectors.js';
 import { decide } from '../stage.js';
 import type { Attributes, Authorizer, Decision, ResourceAttributes } from '../authorizer.js';
 import { WebhookAuthorizer } from './webhook-authorizer.js';
@@ -157,6 +158,20 @@ describe('WebhookAuthorizer', () => {
         { resourceAttributes: { verb: 'list', version: 'v1', resource: 'nodes' }, user: 'joe' },
       ],
     ];
+    const narrowed = (field: string, label: string): Attributes => ({ ...GET, selectors: textSelectors(field, label) });
+    for (const [what, field, label, more] of [
+      ['fields', 'a!=b', '', { fieldSelector: { requirements: [{ key: 'a', operator: 'NotIn', values: ['b'] }] } }],
+      ['labels', '', '!a', { labelSelector: { requirements: [{ key: 'a', operator: 'DoesNotExist' }] } }],
+      ['what cannot be read', 'a', 'a b', {}],
+    ] as const) {
+      it(`with selectors of ${what}`, async () => {
+        hook.says(ALLOWED);
+        await ask(open(), JANE, narrowed(field, label));
+        const resourceAttributes = { ...resource, ...more };
+        assert.deepEqual(hook.sent[0]?.spec, { resourceAttributes, ...user, groups: ['dev', 'qa'] });
+      });
+    }
+
     for (const [what, version, who, attributes, spec] of BODIES) {
       it(what, async () => {
         hook.says(ALLOWED);
@@ -230,6 +245,9 @@ describe('WebhookAuthorizer', () => {
       const path = `/${'x'.repeat(10_000)}`;
       for (let i = 0; i < 2; i++) await ask(it, JANE, { ...METRICS, path });
       assert.equal(asked(), 5);
+      const selectors = textSelectors(`a=${'x'.repeat(10_000)}`, '');
+      for (let i = 0; i < 2; i++) await ask(it, JANE, { ...GET, selectors });
+      assert.equal(asked(), 7);
     });
 
     it('what was allowed, however much else is refused', async () => {
@@ -276,6 +294,9 @@ describe('WebhookAuthorizer', () => {
       ),
       [JANE, { ...GET, namespace: 'web', name: 'ns' }],
       [JANE, { ...GET, resource: 'deploymentsscale', subresource: '' }],
+      [JANE, { ...GET, selectors: textSelectors('a=b', '') }],
+      [JANE, { ...GET, selectors: textSelectors('', 'a=b') }],
+      [JANE, { ...GET, selectors: textSelectors('', 'a=c') }],
       [JANE, METRICS],
       [JANE, { ...METRICS, verb: 'post' }],
       [JANE, { ...METRICS, path: '/metrics/' }],

@@ -8,9 +8,10 @@ import type { ResourceRequest, UserInfo } from '../../request/request.js';
 import type { OperationDeps } from '../operation.js';
 import type { OperationVerbs } from '../../verbs/dispatch.js';
 import { checkMetadata, review } from './review.js';
+import { checkSelectors, readSelectors, type GivenSelectors } from './selectors.js';
 
 interface AccessSpec {
-  readonly resourceAttributes?: Readonly<Partial<Record<keyof typeof NO_RESOURCE, string>>> | null;
+  readonly resourceAttributes?: (Readonly<Partial<Record<keyof typeof NO_RESOURCE, string>>> & GivenSelectors) | null;
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | null;
   readonly user?: string;
   readonly uid?: string;
@@ -26,8 +27,7 @@ const NO_RESOURCE = { namespace: '', verb: '', group: '', version: '', resource:
 export const selfSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
   review(d, {
     check: (object, request) => [...checkMetadata(object, request), ...checkAttributes(specOf(object))],
-    answer: async (object, ctx) =>
-      shown(await decide(d.authorizers, ctx.state.user, attributesOf(specOf(object)), ctx.state)),
+    answer: (object, { state }) => answerFor(d, state.user, specOf(object), state),
   });
 
 /** SubjectAccessReview: may a user do this? */
@@ -38,7 +38,7 @@ export const subjectAccessReviews = (d: OperationDeps): OperationVerbs =>
       ...checkAttributes(specOf(object)),
       ...checkUser(specOf(object)),
     ],
-    answer: (object, { state }) => answerFor(d, specOf(object), state),
+    answer: (object, { state }) => answerFor(d, userOf(specOf(object)), specOf(object), state),
   });
 
 /** Local access reviews: about one namespace, so that the right to ask there tells nothing of other places. */
@@ -53,11 +53,13 @@ export const localSubjectAccessReviews = (d: OperationDeps): OperationVerbs =>
         ...checkPlace(spec, request),
       ];
     },
-    answer: (object, { state }) => answerFor(d, specOf(object), state),
+    answer: (object, { state }) => answerFor(d, userOf(specOf(object)), specOf(object), state),
   });
 
-const answerFor = async ({ authorizers }: OperationDeps, spec: AccessSpec, asker: Asker): Promise<object> =>
-  shown(await decide(authorizers, userOf(spec), attributesOf(spec), asker));
+async function answerFor(d: OperationDeps, user: UserInfo, spec: AccessSpec, asker: Asker): Promise<object> {
+  const { attributes, ignored } = asked(spec);
+  return shown(await decide(d.authorizers, user, attributes, asker), ignored);
+}
 
 const specOf = (object: ApiObject): AccessSpec => object['spec'] ?? {}; // decoded by its declaration
 
@@ -68,7 +70,8 @@ function checkAttributes({ resourceAttributes, nonResourceAttributes }: AccessSp
     const why = 'cannot be specified in combination with resourceAttributes';
     return [field.invalid('spec.nonResourceAttributes', path, why)];
   }
-  if (resource !== undefined || path !== undefined) return [];
+  if (resource !== undefined) return checkSelectors(resource);
+  if (path !== undefined) return [];
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
   return [field.invalid('spec.resourceAttributes', null, why)];
 }
@@ -91,10 +94,18 @@ function checkPlace(spec: AccessSpec, { namespace }: ResourceRequest): FieldErro
   return errors;
 }
 
-function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): Attributes {
+interface Asked {
+  readonly attributes: Attributes;
+  /** Parts of the question that could not be read, and are left out of it. */
+  readonly ignored: readonly string[];
+}
+
+function asked({ resourceAttributes, nonResourceAttributes }: AccessSpec): Asked {
   const { path = '', verb = '' } = nonResourceAttributes ?? {};
-  if (resourceAttributes == null) return { kind: 'path', path, verb };
-  return { ...NO_RESOURCE, ...resourceAttributes, kind: 'resource' };
+  if (resourceAttributes == null) return { attributes: { kind: 'path', path, verb }, ignored: [] };
+  const { fieldSelector: _f, labelSelector: _l, ...named } = resourceAttributes;
+  const { selectors, ignored } = readSelectors(resourceAttributes);
+  return { attributes: { ...NO_RESOURCE, ...named, kind: 'resource', selectors }, ignored };
 }
 
 const groupsOf = ({ groups, group }: AccessSpec): readonly string[] => groups ?? group ?? [];
@@ -106,9 +117,12 @@ function userOf(spec: AccessSpec): UserInfo {
   return { name: spec.user ?? '', uid: spec.uid ?? '', groups: groupsOf(spec), extra };
 }
 
-const shown = ({ decision, reason, error }: Decision): object => ({
-  allowed: decision === 'allow',
-  ...(decision === 'deny' ? { denied: true } : {}),
-  ...(reason === '' ? {} : { reason }),
-  ...(error === undefined ? {} : { evaluationError: error }),
-});
+function shown({ decision, reason, error }: Decision, ignored: readonly string[]): object {
+  const errors = [...(error === undefined ? [] : [error]), ...ignored];
+  return {
+    allowed: decision === 'allow',
+    ...(decision === 'deny' ? { denied: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
+  };
+}

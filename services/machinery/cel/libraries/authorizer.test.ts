@@ -6,7 +6,7 @@ import { BudgetError, CelError } from '../values.js';
 import { authorizer, AUTHORIZER_TYPE, type AccessAnswer, type AccessQuestion } from './authorizer.js';
 
 const VARIABLES = new Map<string, CelType>([['authorizer', AUTHORIZER_TYPE]]);
-const NOTHING = { serviceAccount: undefined, path: undefined, group: '', resource: '', subresource: '', namespace: '', name: '' }; // prettier-ignore
+const NOTHING = { serviceAccount: undefined, path: undefined, group: '', resource: '', subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' }; // prettier-ignore
 
 function asked(source: string, answer: Partial<AccessAnswer> = {}, budget = 1_000_000) {
   const questions: AccessQuestion[] = [];
@@ -31,7 +31,7 @@ describe('ACCESS', () => {
     ],
     [
       `authorizer.group('').resource('pods').fieldSelector('a=b').labelSelector('c').check('list').allowed()`,
-      { resource: 'pods', verb: 'list' },
+      { resource: 'pods', fieldSelector: 'a=b', labelSelector: 'c', verb: 'list' },
     ],
     [
       `authorizer.serviceAccount('ns', 'robot').group('').resource('pods').check('get').allowed()`,

@@ -15,6 +15,9 @@ export interface AccessQuestion {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /** As a query of a list writes it; '' for none. */
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
 }
 
 export interface AccessAnswer {
@@ -77,6 +80,8 @@ const NOTHING: AccessQuestion = {
   subresource: '',
   namespace: '',
   name: '',
+  fieldSelector: '',
+  labelSelector: '',
 };
 
 /** The variable `authorizer`. @param own The resource of the request. */
@@ -105,12 +110,9 @@ const check: Run = ([on, verb], meter) => {
 };
 
 const said =
-  (member: 'subresource' | 'namespace' | 'name'): Run =>
+  (member: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector'): Run =>
   ([on, value]) =>
     asking(on).with(RESOURCE, { [member]: text(value) });
-
-/** Selectors narrow a question; authorizers that know of none answer the wider one. */
-const narrowed: Run = ([on]) => asking(on);
 
 const forAccount: Run = ([on, namespace, name]) => {
   if (dns1123Subdomain(text(name)).length > 0) throw new CelError('Invalid service account name');
@@ -128,8 +130,8 @@ export const ACCESS: Library = {
   [`${RESOURCE}.subresource(string): ${RESOURCE}`]: said('subresource'),
   [`${RESOURCE}.namespace(string): ${RESOURCE}`]: said('namespace'),
   [`${RESOURCE}.name(string): ${RESOURCE}`]: said('name'),
-  [`${RESOURCE}.fieldSelector(string): ${RESOURCE}`]: narrowed,
-  [`${RESOURCE}.labelSelector(string): ${RESOURCE}`]: narrowed,
+  [`${RESOURCE}.fieldSelector(string): ${RESOURCE}`]: said('fieldSelector'),
+  [`${RESOURCE}.labelSelector(string): ${RESOURCE}`]: said('labelSelector'),
   [`${PATH}.check(string): ${DECISION}`]: check,
   [`${RESOURCE}.check(string): ${DECISION}`]: check,
   [`${DECISION}.allowed(): bool`]: ([it]) => answer(it).allowed,
