@@ -54,6 +54,7 @@ function accessReviews(client: () => Client): void {
     ['neither a resource nor a path', 'SubjectAccessReview', { user: 'a' }, /exactly one of nonResourceAttributes/],
     ['both', 'SelfSubjectAccessReview', { resourceAttributes: {}, nonResourceAttributes: {} }, /in combination/],
     ['nobody', 'SubjectAccessReview', { resourceAttributes: { verb: 'get' } }, /at least one of user or group/],
+    ['a selector that says nothing', 'SelfSubjectAccessReview', { resourceAttributes: { labelSelector: {} } }, /labelSelector.requirements: Required value: when/], // prettier-ignore
     ['nobody by empty words', 'SubjectAccessReview', { user: '', groups: [], resourceAttributes: {} }, /at least one/],
   ];
   for (const [what, kind, spec, message] of wrong) {
