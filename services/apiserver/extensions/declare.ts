@@ -180,7 +180,7 @@ const selectableFieldsOf = ({ selectableFields = [] }: CustomResourceDefinitionV
   ...BY_NAME,
   ...selectableFields.map(({ jsonPath = '' }) => ({
     key: jsonPath.replace(/^\./, ''),
-    paths: [simplePath(jsonPath) ?? []],
+    paths: [jsonPath.slice(1).split('.')], // validation lets no other form in
     absent: '',
   })),
 ];

@@ -3,6 +3,14 @@ import { isKnownFormat, isOfFormat } from './formats.js';
 
 /** By format: texts that are of it, and texts that are not. */
 const TEXTS: Readonly<Record<string, readonly [right: readonly string[], wrong: readonly string[]]>> = {
+  'k8s-short-name': [
+    ['a', 'a-1', '1a'],
+    ['', 'A', 'a.b', '-a', 'a'.repeat(64)],
+  ],
+  'k8s-long-name': [
+    ['a', 'a.b-c.1'],
+    ['', 'A.b', 'a..b', 'a'.repeat(254)],
+  ],
   bsonobjectid: [['507f1f77bcf86cd799439011'], ['507f1f77bcf86cd79943901', 'x']],
   uri: [
     ['https://a.b/c?d=e', '/a/b', 'urn:a:b', '*'],

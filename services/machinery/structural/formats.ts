@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { dns1123Label, dns1123Subdomain } from '../meta/metadata.js';
 
 type Accepts = (text: string) => boolean;
 
@@ -16,7 +17,7 @@ const HEX4 = '[0-9a-f]{4}';
 
 /**
  * The formats of texts that are looked at, without their dashes (`date-time` is `datetime`); other formats say nothing.
- * Source: the formats that custom resource definitions may name, as of 1.24.
+ * Source: the formats that custom resource definitions may name, as of 1.24, and the two of names that came with 1.34.
  */
 const TEXT_FORMATS: ReadonlyMap<string, Accepts> = new Map<string, Accepts>([
   ['bsonobjectid', matches(/^[0-9a-f]{24}$/iu)],
@@ -43,6 +44,8 @@ const TEXT_FORMATS: ReadonlyMap<string, Accepts> = new Map<string, Accepts>([
   ['date', isDate],
   ['duration', isDuration],
   ['datetime', isDateTime],
+  ['k8sshortname', (text) => dns1123Label(text).length === 0],
+  ['k8slongname', (text) => dns1123Subdomain(text).length === 0],
 ]);
 
 /** Formats of numbers, and the bounds they set. */

@@ -3,6 +3,7 @@ import type { CustomResourceDefinition } from '../../../machinery/types/generate
 import { now } from '../../../machinery/meta/time.js';
 import type { Vocabulary } from '../../../machinery/vocabulary/vocabulary.js';
 import type { Strategy } from '../strategy.js';
+import { unknownFormats } from './unknown-formats.js';
 
 type Definition = ApiObject & CustomResourceDefinition;
 
@@ -13,6 +14,14 @@ function noteStorage(next: ApiObject, old?: ApiObject): void {
   const present = definition.spec?.versions?.find((version) => version.storage === true)?.name;
   if (present === undefined || stored.includes(present)) return;
   next['status'] = { ...(definition.status ?? {}), storedVersions: [...stored, present] };
+}
+
+/** Of a definition that is there already, what its new state adds. */
+function formatWarnings(next: ApiObject, old: ApiObject | undefined): string[] {
+  const unknown = [...unknownFormats(next as Definition)];
+  if (unknown.length === 0) return [];
+  const before = old === undefined ? new Set() : unknownFormats(old as Definition);
+  return unknown.filter((it) => !before.has(it)).map((it) => `unrecognized format ${JSON.stringify(it)}`);
 }
 
 const PENDING = {
@@ -28,6 +37,7 @@ export const definitions = ({ definitionFinalizer }: Vocabulary): Partial<Strate
   generation: 'spec',
   prepareForCreate: (object) => noteStorage(object),
   prepareForUpdate: noteStorage,
+  warnings: formatWarnings,
   deletionFinalizers: [definitionFinalizer],
   markDeleted: (object) => {
     const { status = {} } = object as Definition;

@@ -70,6 +70,7 @@ describe('validation of definitions of custom resources', () => {
     ],
     [{ [`${N}.shortNames`]: ['C'] }, `${N}.shortNames[0]`, `Invalid value: "C": ${DNS_1035}`],
     [{ [`${N}.categories`]: ['C'] }, `${N}.categories[0]`, `Invalid value: "C": ${DNS_1035}`],
+    [{ [`${N}.categories`]: ['c', ''] }, `${N}.categories[1]`, `Invalid value: "": ${DNS_1035}`],
   ]);
   describe('schemas', () => {
     const S = 'spec.versions.0.schema.openAPIV3Schema';
@@ -142,6 +143,26 @@ describe('validation of definitions of custom resources', () => {
         '.properties[a].properties',
         `Required value: must not be empty if ${EMBEDDED} is true without ${PRESERVE}`,
       ],
+      [{ type: 'object', nullable: true }, '.nullable', 'Forbidden: nullable cannot be true at the root'],
+      ...[
+        { description: 'd' },
+        { required: ['name'] },
+        { maxProperties: 3 },
+        { nullable: true },
+        { additionalProperties: true },
+        { additionalProperties: false },
+        { [PRESERVE]: true },
+        { properties: { labels: { type: 'object' } } },
+        { properties: { name: { type: 'string' }, uid: { type: 'string' } } },
+        { 'x-kubernetes-validations': [{ rule: 'true' }] },
+      ].map(
+        (said) =>
+          [
+            { type: 'object', properties: { metadata: { type: 'object', ...said } } },
+            '.properties[metadata]',
+            'Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+          ] as const,
+      ),
       [
         { type: 'object', properties: { kind: { type: 'integer' }, metadata: { type: 'string' } } },
         '.properties[kind].type',
@@ -517,7 +538,7 @@ describe('validation of definitions of custom resources', () => {
       [
         { deprecated: true, deprecationWarning: 'a\nb' },
         '.deprecationWarning',
-        'Invalid value: "a\\nb": must only contain printable UTF-8 characters',
+        'Invalid value: "a\\nb": must only contain printable UTF-8 characters; non-printable character found at index 1',
       ],
       [
         { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] },
@@ -549,6 +570,26 @@ describe('validation of definitions of custom resources', () => {
         '.selectableFields[0].jsonPath',
         'Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
       ],
+      ...(
+        [
+          ['spec.a', 'expected [ or . but got: spec'],
+          ['.spec]', 'expected [ or . but got: ]'],
+          ["'a.b'.c", "expected [ or . but got: 'a.b'"],
+          ['.spec.', 'unexpected end of JSON path'],
+          ["['spec']", 'array notation is not allowed'],
+          ['.spec[0]', 'array notation is not allowed'],
+          ['.spec.a.b', 'does not refer to a valid field'],
+          ['.constructor', 'does not refer to a valid field'],
+          ['.metadata.name', 'does not refer to a valid field'],
+        ] as const
+      ).map(
+        ([path, why]) =>
+          [
+            selectable(path),
+            '.selectableFields[0].jsonPath',
+            `Invalid value: ${JSON.stringify(path)}: is an invalid path: ${why}`,
+          ] as const,
+      ),
       [selectable('.spec.a', '.spec.a'), '.selectableFields[1].jsonPath', 'Duplicate value: ".spec.a"'],
       [
         selectable('.spec.n'),
@@ -568,6 +609,61 @@ describe('validation of definitions of custom resources', () => {
         );
       });
     }
+    describe('where the status is written apart', () => {
+      const problems = async (root: object): Promise<readonly string[]> => {
+        const version_ = { schema: { openAPIV3Schema: { ...schema, ...root } }, subresources: { status: {} } };
+        const changes = Object.entries(version_).map(([name, value]): [string, unknown] => [
+          `spec.versions.0.${name}`,
+          value,
+        ]);
+        const found = await kind.created(changed(definition, Object.fromEntries(changes)));
+        return found.map(({ field, message }) => `${field.slice(V.length)}: ${message}`);
+      };
+      const ROOT = '.schema.openAPIV3Schema';
+      const APART = 'at the root of the schema if the status subresource is enabled';
+
+      it('the schema of whole objects may say little', async () => {
+        for (const [member, value] of Object.entries({
+          allOf: [{ required: ['spec'] }],
+          enum: [{}],
+          maxProperties: 5,
+          'x-kubernetes-map-type': 'atomic',
+        })) {
+          const [found = '', ...others] = await problems({ [member]: value });
+          assert.ok(found.startsWith(`${ROOT}: Invalid value: [${JSON.stringify(member)}]: only description, type, `), found); // prettier-ignore
+          assert.ok(found.endsWith(` fields are allowed ${APART}`), found);
+          assert.deepEqual(others, []);
+        }
+      });
+
+      it('can be selected by keys of maps', async () => {
+        const map = { type: 'object', additionalProperties: { type: 'string' } };
+        const root = { type: 'object', properties: { map } };
+        const version_ = { 'spec.versions.0.schema': { openAPIV3Schema: root }, 'spec.versions.0.selectableFields': [{ jsonPath: '.map.a@b' }] }; // prettier-ignore
+        assert.deepEqual(await kind.created(changed(definition, version_)), []);
+      });
+
+      it('may ask something of names', async () => {
+        const name = { type: 'string', pattern: '^a' };
+        for (const properties of [{ name }, { generateName: name }, { name, generateName: name }, {}]) {
+          assert.deepEqual(await problems({ properties: { metadata: { type: 'object', description: '', properties } } }), []); // prettier-ignore
+        }
+      });
+
+      it('and that it is an object', async () => {
+        assert.deepEqual(await problems({ type: 'string' }), [
+          `${ROOT}.type: Invalid value: "string": must be object at the root`,
+          `${ROOT}.type: Invalid value: "string": only "object" is allowed as the type ${APART}`,
+        ]);
+      });
+
+      it('but describe it, ask rules of it, and keep what it does not know', async () => {
+        const rules = [{ rule: 'true' }];
+        const root = { description: 'd', title: '', required: ['spec'], 'x-kubernetes-validations': rules, 'x-kubernetes-preserve-unknown-fields': true }; // prettier-ignore
+        assert.deepEqual(await problems(root), []);
+      });
+    });
+
     kind.refuses(definition, [
       [
         { 'spec.conversion': { strategy: 'Magic' } },

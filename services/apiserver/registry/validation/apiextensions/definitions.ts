@@ -25,7 +25,7 @@ import {
 /** Reports the problems of a label as one. */
 function checkLabel(at: At, member: string, text: string, prefix = ''): void {
   const problems = dns1035Label(prefix === '' ? text : text.toLowerCase());
-  if (text !== '' && problems.length > 0) at.invalid(member, text, prefix + problems.join(','));
+  if (problems.length > 0) at.invalid(member, text, prefix + problems.join(','));
 }
 
 const MIXED_CASE = 'may have mixed case, but should otherwise match: ';
@@ -34,10 +34,10 @@ function checkNames(at: At, names: CustomResourceDefinitionNames): void {
   const { plural = '', singular = '', kind = '', listKind = '' } = names;
   if (plural === '') at.required('plural');
   if (kind === '') at.required('kind');
-  checkLabel(at, 'plural', plural);
-  checkLabel(at, 'singular', singular);
-  checkLabel(at, 'kind', kind, MIXED_CASE);
-  checkLabel(at, 'listKind', listKind, MIXED_CASE);
+  if (plural !== '') checkLabel(at, 'plural', plural);
+  if (singular !== '') checkLabel(at, 'singular', singular);
+  if (kind !== '') checkLabel(at, 'kind', kind, MIXED_CASE);
+  if (listKind !== '') checkLabel(at, 'listKind', listKind, MIXED_CASE);
   each(at, 'shortNames', names.shortNames, (name, nameAt) => checkLabel(nameAt, '', name));
   if (kind !== '' && kind === listKind) at.invalid('listKind', listKind, 'kind and listKind may not be the same');
   each(at, 'categories', names.categories, (name, nameAt) => checkLabel(nameAt, '', name));

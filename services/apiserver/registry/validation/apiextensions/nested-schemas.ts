@@ -1,7 +1,7 @@
 import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { whatIsWrong } from '../../../../machinery/structural/pattern.js';
 import { type At, eachEntry } from '../checks/at.js';
-import { eachInside, isSchema, type Schema } from './schemas.js';
+import { eachInside, isSaid, isSchema, type Schema } from './schemas.js';
 
 const COMBINATIONS = ['allOf', 'anyOf', 'oneOf'] as const;
 
@@ -28,13 +28,6 @@ interface Structure {
 const EMPTY = 'must be empty to be structural';
 const ABSENT = 'must be undefined to be structural';
 const FALSE = 'must be false to be structural';
-
-const isSaid = (value: unknown): boolean =>
-  value !== undefined &&
-  value !== null &&
-  value !== '' &&
-  value !== false &&
-  !(Array.isArray(value) && value.length === 0);
 
 /**
  * Asks of schemas inside of combinations whether they say only what is asked of values, and of those alone that the

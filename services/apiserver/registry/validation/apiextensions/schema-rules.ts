@@ -31,6 +31,7 @@ export class SchemaRules {
   }
 
   check(at: At, schema: Schema): void {
+    if (schema['nullable'] === true) at.forbidden('nullable', 'nullable cannot be true at the root');
     this.#schema(at, schema, { isRoot: true, noDefaults: undefined, insideMetadata: false });
   }
 

@@ -68,6 +68,7 @@ export class StructuralSchemas {
     }
     if (isEmbedded) this.#embeddedParts(at, schema);
     if (isEmbedded || level === 'root') checkIdentity(at, schema);
+    if (level === 'root') checkMetadata(at, schema);
   }
 
   #parts(at: At, { type, items, properties, additionalProperties }: Schema, level: Level): void {
@@ -115,3 +116,28 @@ function checkIdentity(at: At, { properties = {} }: Schema): void {
       .invalid('type', schema.type ?? '', `must be ${type}`);
   }
 }
+
+/** Members of the metadata of which a schema may say more: how objects are called. */
+const NAMES: ReadonlySet<string> = new Set(['name', 'generateName']);
+
+function checkMetadata(at: At, { properties = {} }: Schema): void {
+  const metadata = Object.hasOwn(properties, 'metadata') ? properties['metadata'] : undefined;
+  if (metadata === undefined) return;
+  const { type: _, default: __, properties: members = {}, additionalProperties = null, ...others } = metadata;
+  if (
+    additionalProperties === null &&
+    Object.keys(members).every((name) => NAMES.has(name)) &&
+    !Object.values(others).some(isSaid)
+  )
+    return;
+  const why = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
+  at.child('properties').key('metadata').forbidden('', why);
+}
+
+/** Whether a member of a schema says anything. */
+export const isSaid = (value: unknown): boolean =>
+  value !== undefined &&
+  value !== null &&
+  value !== '' &&
+  value !== false &&
+  !(Array.isArray(value) && value.length === 0);

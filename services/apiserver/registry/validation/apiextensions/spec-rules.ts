@@ -61,9 +61,12 @@ const eachSchema = (check: (at: At, schema: Schema) => Work<void> | void): Defin
     }
   };
 
-const checkVersionParts = atOnce((definition, problems) => {
-  each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) => checkVersion(at, version));
-});
+const checkVersionParts = (vocabulary: Vocabulary): DefinitionRule =>
+  atOnce((definition, problems) => {
+    each(At.root(problems, 'spec'), 'versions', specOf(definition).versions, (version, at) =>
+      checkVersion(at, version, vocabulary),
+    );
+  });
 
 /** Without the schemas that are stored as they are: what their rules cost was looked at when they were written. */
 export function changedSchemas(definition: Definition, old: Definition): Definition {
@@ -113,7 +116,7 @@ export function specRules(vocabulary: Vocabulary): SpecRules {
       eachSchema((at, schema) => checkDefaults(at, read.of(schema))),
       eachSchema((at, schema) => ruleChecks.check(at, read.of(schema))),
     ],
-    beside: [checkVersionParts, keepsAll(vocabulary), checkWays],
+    beside: [checkVersionParts(vocabulary), keepsAll(vocabulary), checkWays],
     costs: eachSchema((at, schema) => ruleCosts.check(at, read.of(schema))),
   };
 }

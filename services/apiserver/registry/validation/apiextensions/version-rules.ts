@@ -7,23 +7,25 @@ import type {
 } from '../../../../machinery/types/generated/apiextensions.v1.js';
 import { checkCertificates } from '../../../../client/kubeconfig/source.js';
 import { dns1035Label } from '../../../../machinery/meta/metadata.js';
+import type { Vocabulary } from '../../../../machinery/vocabulary/vocabulary.js';
 import { type At, each, requireEnum } from '../checks/at.js';
 import { checkUrlAndService, checkWebhookService } from '../checks/webhooks.js';
-import type { Schema } from './schemas.js';
+import { isSaid, type Schema } from './schemas.js';
+import { followPath } from './selectable-path.js';
 
 /** Rules for what a version says beside its schema. */
-export function checkVersion(at: At, version: CustomResourceDefinitionVersion): void {
+export function checkVersion(at: At, version: CustomResourceDefinitionVersion, vocabulary: Vocabulary): void {
   checkWarning(at, version);
   const { subresources, selectableFields = [], schema } = version;
   if (subresources?.scale !== undefined) checkScale(at.child('subresources'), subresources.scale);
   each(at, 'additionalPrinterColumns', version.additionalPrinterColumns, checkColumn);
   checkSelectable(at, selectableFields, (schema?.openAPIV3Schema ?? {}) as Schema);
   if (subresources?.status !== undefined && schema?.openAPIV3Schema !== undefined) {
-    checkRoot(at.child('schema'), schema.openAPIV3Schema as Schema);
+    checkRoot(at.child('schema'), schema.openAPIV3Schema as Schema, vocabulary);
   }
 }
 
-const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
+const NOT_PRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 function checkWarning(at: At, { deprecated = false, deprecationWarning }: CustomResourceDefinitionVersion): void {
   if (deprecationWarning === undefined) return;
@@ -34,7 +36,10 @@ function checkWarning(at: At, { deprecated = false, deprecationWarning }: Custom
   }
   if (Buffer.byteLength(deprecationWarning) > 256) wrong('must be <= 256 characters long');
   if (deprecationWarning === '') wrong('must not be an empty string');
-  if (!PRINTABLE.test(deprecationWarning)) wrong('must only contain printable UTF-8 characters');
+  const found = NOT_PRINTABLE.exec(deprecationWarning);
+  if (found === null) return;
+  const index = Buffer.byteLength(deprecationWarning.slice(0, found.index));
+  wrong(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
 }
 
 function checkScale(at: At, scale: CustomResourceSubresourceScale): void {
@@ -84,13 +89,13 @@ function checkSelectable(at: At, fields: readonly { readonly jsonPath?: string }
       fieldAt.required('jsonPath');
       return;
     }
-    const path = /^(?:\.[A-Za-z_][\w-]*)+$/.test(jsonPath) ? jsonPath.slice(1).split('.') : undefined;
-    const found = path?.reduce<Schema | undefined>((here, name) => memberOf(here, name), schema);
-    if (path === undefined || found === undefined) {
-      fieldAt.invalid('jsonPath', jsonPath, 'is an invalid path: does not refer to a valid field');
+    const found = followPath(jsonPath, schema);
+    if (typeof found === 'string') {
+      fieldAt.invalid('jsonPath', jsonPath, `is an invalid path: ${found}`);
       return;
     }
-    if (path[0] === 'metadata') fieldAt.invalid('jsonPath', jsonPath, 'must not point to fields in metadata');
+    if (jsonPath === '.metadata' || jsonPath.startsWith('.metadata.'))
+      fieldAt.invalid('jsonPath', jsonPath, 'must not point to fields in metadata');
     if (!SELECTABLE_TYPES.includes(found.type)) {
       const why =
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
@@ -102,22 +107,24 @@ function checkSelectable(at: At, fields: readonly { readonly jsonPath?: string }
   if (seen.size > MOST_SELECTABLE) at.tooMany('selectableFields', seen.size, MOST_SELECTABLE);
 }
 
-function memberOf(schema: Schema | undefined, name: string): Schema | undefined {
-  const { properties = {} } = schema ?? {};
-  return Object.hasOwn(properties, name) ? properties[name] : undefined;
-}
-
 /** What a schema of whole objects may have where the status is written apart. */
 const AT_ROOT = new Set([
   ...['description', 'type', 'format', 'title', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'],
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'multipleOf', 'required', 'items'],
   ...['properties', 'externalDocs', 'example'],
 ]);
+const MARKERS_AT_ROOT = ['preserve-unknown-fields', 'validations'] as const;
 
-function checkRoot(at: At, root: Schema): void {
-  const others = Object.keys(root).filter((name) => !AT_ROOT.has(name) && !name.startsWith('x-'));
+function checkRoot(at: At, root: Schema, { openApiExtension }: Vocabulary): void {
+  const rootAt = at.child('openAPIV3Schema');
+  if (root.type !== 'object' && isSaid(root.type)) {
+    const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    rootAt.invalid('type', root.type, why);
+  }
+  const allowed = new Set([...AT_ROOT, ...MARKERS_AT_ROOT.map(openApiExtension)]);
+  const others = Object.keys(root).filter((name) => !allowed.has(name) && isSaid(root[name]));
   if (others.length === 0) return;
-  at.invalid('openAPIV3Schema', others, `only ${[...AT_ROOT].join(', ')} fields are allowed at the root of the schema if the status subresource is enabled`); // prettier-ignore
+  rootAt.invalid('', others, `only ${[...allowed].join(', ')} fields are allowed at the root of the schema if the status subresource is enabled`); // prettier-ignore
 }
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
