@@ -1,7 +1,7 @@
 import { pathOf, type Comprehension, type Expr, type Literal } from './ast.js';
 import { unreadable } from './check-literals.js';
 import type { Functions, Overload } from './functions.js';
-import { placeOf } from './lexer.js';
+import { shownAt } from './lexer.js';
 import {
   BOOL,
   BYTES,
@@ -80,12 +80,7 @@ class Checker {
   }
 
   #wrong(at: number, why: string): CelTypeError {
-    const line = this.#source.slice(0, at).split('\n').length - 1;
-    const text = this.#source.split('\n')[line] ?? '';
-    const column = at - (this.#source.lastIndexOf('\n', at - 1) + 1);
-    return new CelTypeError(
-      `ERROR: <input>:${placeOf(this.#source, at)}: ${why}\n | ${text}\n | ${'.'.repeat(column)}^`,
-    );
+    return new CelTypeError(shownAt(this.#source, at, why));
   }
 
   check(expr: Expr, scope: Scope): CelType {
@@ -206,9 +201,14 @@ class Checker {
     return isOne ? first.result : DYN;
   }
 
-  #list({ items, at }: Expr & { kind: 'list' }, scope: Scope): CelType {
+  #list({ items }: Expr & { kind: 'list' }, scope: Scope): CelType {
     const types = items.map(({ value, optional }) => this.#element(this.check(value, scope), optional, value.at));
-    return listOf(this.#common(types, at));
+    return listOf(
+      this.#common(
+        types,
+        items.map(({ value }) => value),
+      ),
+    );
   }
 
   #mixed(list: Expr & { kind: 'list' }, scope: Scope): CelType {
@@ -223,22 +223,32 @@ class Checker {
     throw this.#wrong(at, `expected type 'optional_type(dyn)' but found '${typeText(type)}'`);
   }
 
-  #common(types: readonly CelType[], at: number): CelType {
+  /** @param exprs Whose types they are. */
+  #common(types: readonly CelType[], exprs: readonly Expr[]): CelType {
     return (
-      types.reduce<CelType | undefined>((common, type) => {
+      types.reduce<CelType | undefined>((common, type, i) => {
         if (common === undefined) return type;
         const both = joinedType(common, type);
         if (both === undefined)
-          throw this.#wrong(at, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
+          throw this.#wrong(exprs[i]?.at ?? 0, `expected type '${typeText(common)}' but found '${typeText(type)}'`);
         return both;
       }, undefined) ?? UNKNOWN
     );
   }
 
-  #map({ entries, at }: Expr & { kind: 'map' }, scope: Scope): CelType {
+  #map({ entries }: Expr & { kind: 'map' }, scope: Scope): CelType {
     const keys = entries.map(({ key }) => this.check(key, scope));
     const values = entries.map(({ value, optional }) => this.#element(this.check(value, scope), optional, value.at));
-    return mapOf(this.#common(keys, at), this.#common(values, at));
+    return mapOf(
+      this.#common(
+        keys,
+        entries.map(({ key }) => key),
+      ),
+      this.#common(
+        values,
+        entries.map(({ value }) => value),
+      ),
+    );
   }
 
   #struct({ name, members, at }: Expr & { kind: 'struct' }, scope: Scope): CelType {
@@ -283,13 +293,13 @@ class Checker {
     throw this.#wrong(expr.at, `expected type 'bool' but found '${typeText(type)}'`);
   }
 
-  #loopVariables({ loop, variables, at }: Comprehension, range: CelType): readonly CelType[] {
+  #loopVariables({ loop, variables, range: of }: Comprehension, range: CelType): readonly CelType[] {
     if (loop === 'bind') return [range];
     if (range.kind === 'list') return variables.length === 2 ? [INT, range.item] : [range.item];
     if (range.kind === 'map') return variables.length === 2 ? [range.key, range.value] : [range.key];
     if (isDyn(range)) return [DYN, DYN];
     throw this.#wrong(
-      at,
+      of.at,
       `expression of type '${typeText(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
     );
   }

@@ -272,6 +272,11 @@ describe('expression()', () => {
       ['duration("1 hour") == duration("1h")', /<input>:1:10: invalid duration argument/],
       ['timestamp("now") == timestamp("2020-01-01T00:00:00Z")', /<input>:1:11: invalid timestamp argument/],
       ['self.name.matches("(")', /<input>:1:19: invalid matches argument/],
+      ['now() == 1', /<input>:1:4: undeclared reference to 'now'/],
+      ['self.name.startsWith(1)', /<input>:1:21: found no matching overload for 'startsWith'/],
+      ['[1, "a"] == []', /<input>:1:5: expected type 'int'/],
+      ['{"a": 1, 2: 1} == {}', /<input>:1:10: expected type 'string' but found 'int'/],
+      ['1.all(x, true)', /<input>:1:1: expression of type 'int' cannot be range/],
     ];
     for (const [source, why] of wrong)
       it(source, () =>
@@ -309,6 +314,16 @@ describe('expression()', () => {
       'x'.repeat(200_000),
     ]) {
       it(source.slice(0, 40), () => assert.throws(() => expression(source, VARIABLES), CelSyntaxError));
+    }
+
+    for (const [source, message] of [
+      ['1 +', 'ERROR: <input>:1:4: Syntax error: unexpected the end\n | 1 +\n | ...^'],
+      ['true &&\n  has(self)', 'ERROR: <input>:2:7: invalid argument to has() macro\n |   has(self)\n | ......^'],
+      ['"a', 'ERROR: <input>:1:1: Syntax error: a text that does not end\n | "a\n | ^'],
+      [`${' '.repeat(3_000)}!`, 'ERROR: <input>:1:3002: Syntax error: unexpected the end'],
+    ] as const) {
+      it(`are told with their place: ${source.trim()}`, () =>
+        assert.throws(() => expression(source, VARIABLES), { message }));
     }
   });
 

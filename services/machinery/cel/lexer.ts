@@ -8,21 +8,27 @@ export interface Token {
   readonly isQuoted?: true;
 }
 
-/** An expression that is none. The message begins with the place: line and column, from 1 on. */
+/** An expression that is none. The message shows the place in the text. */
 export class CelSyntaxError extends Error {
   override readonly name = 'CelSyntaxError';
   readonly at: number;
 
   constructor(source: string, at: number, why: string) {
-    super(`${placeOf(source, at)}: ${why}`);
+    super(shownAt(source, at, why));
     this.at = at;
   }
 }
 
-/** `1:5` */
-export function placeOf(source: string, at: number): string {
+/** Longest line of an expression that is shown in messages, in characters. */
+const LONGEST_SHOWN = 2_000;
+
+/** What is wrong with an expression: line and column of the place, from 1 on, and the line with a mark below it. */
+export function shownAt(source: string, at: number, why: string): string {
   const before = source.slice(0, at).split('\n');
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+  const column = before.at(-1)?.length ?? 0;
+  const line = source.split('\n', before.length).at(-1) ?? '';
+  const shown = line.length > LONGEST_SHOWN ? '' : `\n | ${line}\n | ${'.'.repeat(column)}^`;
+  return `ERROR: <input>:${before.length}:${column + 1}: ${why}${shown}`;
 }
 
 const SPACE = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y;
@@ -55,7 +61,8 @@ export function tokens(source: string): Token[] {
       continue;
     }
     const token = readPlain(match, at, found.at(-1));
-    if (token === undefined) throw new CelSyntaxError(source, at, `unexpected character ${JSON.stringify(source[at])}`);
+    if (token === undefined)
+      throw new CelSyntaxError(source, at, `Syntax error: unexpected character ${JSON.stringify(source[at])}`);
     found.push(token.token);
     at += token.length;
   }
@@ -102,10 +109,10 @@ function readString(
   const isBytes = flags.includes('b');
   const from = at + whole.length;
   const end = endOfString(source, from, quote, isRaw);
-  if (end < 0) throw new CelSyntaxError(source, at, 'a text that does not end');
+  if (end < 0) throw new CelSyntaxError(source, at, 'Syntax error: a text that does not end');
   const inner = source.slice(from, end);
   if (quote.length === 1 && /[\n\r]/.test(inner))
-    throw new CelSyntaxError(source, at, 'a text that does not end in its line');
+    throw new CelSyntaxError(source, at, 'Syntax error: a text that does not end in its line');
   const bytes = isRaw ? Buffer.from(inner) : unescaped(source, at, inner, isBytes);
   const token: Token = {
     type: isBytes ? 'bytes' : 'string',
@@ -151,7 +158,7 @@ function unescaped(source: string, at: number, text: string, isBytes: boolean): 
     if (next < 0) break;
     ESCAPE.lastIndex = next;
     const match = ESCAPE.exec(text);
-    if (match === null) throw new CelSyntaxError(source, at, 'an escape that is none');
+    if (match === null) throw new CelSyntaxError(source, at, 'Syntax error: an escape that is none');
     parts.push(escaped(source, at, match, isBytes));
     i = ESCAPE.lastIndex;
   }
@@ -167,9 +174,9 @@ function escaped(
   if (simple !== undefined) return Buffer.from(SIMPLE.get(simple) ?? '');
   const isOfByte = hex !== undefined || octal !== undefined;
   const code = octal === undefined ? Number.parseInt(hex ?? short ?? long ?? '', 16) : Number.parseInt(octal, 8);
-  if (isBytes && !isOfByte) throw new CelSyntaxError(source, at, 'a character among bytes');
+  if (isBytes && !isOfByte) throw new CelSyntaxError(source, at, 'Syntax error: a character among bytes');
   if (isBytes) return Buffer.from([code]);
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-    throw new CelSyntaxError(source, at, 'an escape of no character');
+    throw new CelSyntaxError(source, at, 'Syntax error: an escape of no character');
   return Buffer.from(String.fromCodePoint(code));
 }

@@ -79,7 +79,7 @@ class Parser {
 
   #unexpected(token = this.#token): CelSyntaxError {
     const what = token.type === 'end' ? 'the end' : JSON.stringify(token.text);
-    return new CelSyntaxError(this.#source, token.at, `unexpected ${what}`);
+    return new CelSyntaxError(this.#source, token.at, `Syntax error: unexpected ${what}`);
   }
 
   #is(symbol: string): boolean {
@@ -167,7 +167,7 @@ class Parser {
       (value.type === 'int' && BigInt.asIntN(64, value.value) !== value.value) ||
       (value.type === 'uint' && BigInt.asUintN(64, value.value) !== value.value) ||
       (value.type === 'double' && !Number.isFinite(value.value));
-    if (isOut) throw new CelSyntaxError(this.#source, at, `${type} literal is out of range`);
+    if (isOut) throw new CelSyntaxError(this.#source, at, `invalid ${type} literal: out of range`);
     return this.#node({ kind: 'literal', at, value });
   }
 
@@ -203,8 +203,9 @@ class Parser {
     this.#next++;
     const constant = CONSTANTS.get(text);
     if (constant !== undefined) return this.#node({ kind: 'literal', at, value: constant });
-    if (RESERVED.has(text)) throw new CelSyntaxError(this.#source, at, `${text} is a reserved word`);
-    if (this.#take('(')) return this.#global(text, at);
+    if (RESERVED.has(text)) throw new CelSyntaxError(this.#source, at, `reserved identifier: ${text}`);
+    const open = this.#token.at;
+    if (this.#take('(')) return this.#global(text, open);
     return this.#node({ kind: 'ident', at, name: text });
   }
 
@@ -213,7 +214,7 @@ class Parser {
     if (name !== 'has') return this.#call(name, at, args);
     const [field] = args;
     if (args.length !== 1 || field?.kind !== 'select') {
-      throw new CelSyntaxError(this.#source, at, 'invalid argument to has() macro');
+      throw new CelSyntaxError(this.#source, field?.at ?? at, 'invalid argument to has() macro');
     }
     return this.#node({ ...field, test: true });
   }
@@ -248,7 +249,8 @@ class Parser {
     if (type !== 'ident' || (NO_FIELDS.has(text) && !isQuoted)) throw this.#unexpected();
     this.#next++;
     if (isQuoted && this.#is('(')) throw this.#unexpected();
-    if (!optional && this.#take('(')) return this.#method(operand, text, at);
+    const open = this.#token.at;
+    if (!optional && this.#take('(')) return this.#method(operand, text, open);
     return this.#node({ kind: 'select', at, operand, field: text, test: false, optional });
   }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type * as batch from '../../../../machinery/types/generated/batch.v1.js';
 import type { PodTemplateSpec } from '../../../../machinery/types/generated/core.v1.js';
 import { At, shownMap, checkImmutable, each } from '../checks/at.js';
+import { checkDomainPath } from '../checks/domain-path.js';
 import type { StringMap } from '../checks/labels.js';
 import { selects } from '../checks/labels.js';
 import type { KindValidation, TypeRule, TypeRules } from '../types.js';
@@ -35,6 +36,8 @@ function checkEnding(at: At, restartPolicy: string): void {
 
 /** Rules for a job and for the template of one, apart from the selector. */
 export const checkJobSpec: TypeRule<JobSpec> = (at, spec) => {
+  if (spec.managedBy === '') at.required('managedBy');
+  else if (spec.managedBy !== undefined) checkDomainPath(at, 'managedBy', spec.managedBy);
   checkCompletionMode(at, spec);
   checkEnding(at.child('template').child('spec'), spec.template?.spec?.restartPolicy ?? '');
 };

@@ -183,7 +183,7 @@ export function checkRule(at: At, member: string, value: string, rule: TextRule)
 
 /** @param supported In the order in which messages list them. */
 export function checkEnum(at: At, member: string, value: Text, supported: readonly string[]): void {
-  if (value !== undefined && value !== '' && !supported.includes(value)) at.notSupported(member, value, supported);
+  if (value !== undefined && !supported.includes(value)) at.notSupported(member, value, supported);
 }
 
 export function requireEnum(at: At, member: string, value: Text, supported: readonly string[], detail = ''): void {

@@ -5,7 +5,7 @@ import type {
   IngressClassSpec,
 } from '../../../../machinery/types/generated/networking.v1.js';
 import { type At, checkRule, requireText } from '../checks/at.js';
-import { httpPath } from '../checks/text.js';
+import { checkDomainPath } from '../checks/domain-path.js';
 
 /** Something of any kind, named in its own words. */
 export function checkReference(at: At, { apiGroup, kind, name }: TypedLocalObjectReference): void {
@@ -29,14 +29,6 @@ export function checkScope(at: At, { scope, namespace }: IngressClassParametersR
   }
 }
 
-/** `example.com/controller`: whose it is, and which. */
 export function checkController(at: At, { controller = '' }: IngressClassSpec): void {
-  if (controller === '') return;
-  const slash = controller.indexOf('/');
-  if (slash <= 0 || slash === controller.length - 1) {
-    at.invalid('controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")');
-    return;
-  }
-  checkRule(at, 'controller', controller.slice(0, slash), dns1123Subdomain);
-  checkRule(at, 'controller', controller.slice(slash + 1), httpPath);
+  if (controller !== '') checkDomainPath(at, 'controller', controller);
 }

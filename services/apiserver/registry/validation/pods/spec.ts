@@ -215,7 +215,7 @@ function checkToleration(at: At, toleration: Toleration): void {
   } else {
     at.notSupported('operator', operator, ['Equal', 'Exists']);
   }
-  checkEnum(at, 'effect', effect, EFFECTS);
+  if (effect !== '') checkEnum(at, 'effect', effect, EFFECTS);
 }
 
 export const checkTolerations = (at: At, member: string, tolerations: readonly Toleration[] | undefined): void =>
