@@ -205,6 +205,7 @@ onServer('custom resources that a webhook converts', { store: 'embedded' }, (ser
     const { items } = ok(await client.get(many.at('v2')));
     assert.equal(items.length, 1_000);
     assert.ok(items.every(({ metadata, spec }) => spec['host'] === metadata.name));
+    assert.ok(items.every(({ apiVersion }) => apiVersion.endsWith('/v2')));
     assert.equal(kind.hook.reviews.length, 4);
     assert.equal(ok(await client.get(many.at('v2'))).items.length, 1_000);
     const page = ok(await client.get(`${many.at('v2')}?limit=100`));

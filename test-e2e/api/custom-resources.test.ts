@@ -302,6 +302,10 @@ function definitions(server: () => TestServer): void {
     assert.deepEqual(specOf(ok(await client.get(`${path(namespace)}/x`))), { a: '1', both: '2' });
     const stored = ok(await client.get(`${DEFINITIONS}/widgets.${group}`))['status'] as { storedVersions: string[] };
     assert.deepEqual(stored.storedVersions, ['v1']);
+    for (const version of ['v1', 'v2']) {
+      const [item] = ok(await client.get(path(namespace, version))).items;
+      assert.deepEqual([item?.['kind'], item?.['apiVersion']], ['Widget', `${group}/${version}`]);
+    }
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
     for (const [version, cells] of [
       ['v1', ['x', '1', null]],

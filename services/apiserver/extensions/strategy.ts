@@ -40,7 +40,7 @@ export function customStrategy(hub: ResourceDeclaration, { schema, scale, isTerm
     problems.push(...found);
     checkReplicas(scale(apiVersion), object, problems);
     if (!hasRules(known)) return;
-    if (found.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
+    if (problems.some(({ reason }) => UNFIT.has(reason))) problems.push(NOT_ASKED);
     else return told(inTurns(askRules(object, known, before)), problems);
   };
   return {
@@ -72,6 +72,7 @@ function told(broken: FieldError[] | Promise<FieldError[]>, problems: Problems):
 
 /** Of values with such problems rules cannot be asked. */
 const UNFIT: ReadonlySet<FieldError['reason']> = new Set([
+  'FieldValueNotSupported',
   'FieldValueRequired',
   'FieldValueTooLong',
   'FieldValueTooMany',

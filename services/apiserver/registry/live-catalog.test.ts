@@ -25,6 +25,30 @@ describe('LiveCatalog', () => {
     assert.equal((await s.request('POST', THINGS, thing('b'))).code, 404);
   });
 
+  it('says in lists what objects are, in the version that is asked for', async () => {
+    s.core.live.change({ add: [addition('example.com', 'things', { kind: 'Thing', versions: ['v1', 'v2'] })] });
+    for (const name of ['a', 'b', 'c']) await s.request('POST', THINGS, thing(name, { metadata: { name, labels: { name } } })); // prettier-ignore
+    for (const version of ['v1', 'v2']) {
+      const path = THINGS.replace('v1', version);
+      for (const [query, names] of [
+        ['', 'abc'],
+        ['?limit=2', 'ab'],
+        ['?labelSelector=name%3Db', 'b'],
+      ] as const) {
+        const { items } = (await s.request('GET', path + query)).body;
+        const is = { apiVersion: `example.com/${version}`, kind: 'Thing' };
+        assert.deepEqual(items.map(({ apiVersion, kind, metadata }) => ({ apiVersion, kind, name: metadata.name })), Array.from(names, (name) => ({ ...is, name }))); // prettier-ignore
+      }
+    }
+    const { items } = (await s.request('DELETE', THINGS)).body;
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      Array(3).fill('Thing'),
+    );
+    const [secret] = (await s.request('GET', '/api/v1/namespaces')).body.items;
+    assert.deepEqual([secret?.kind, secret?.apiVersion], [undefined, undefined], 'others are what their list says');
+  });
+
   it('makes each version of the catalog anew and leaves those before as they were', () => {
     const { live } = s.core;
     const before = live.current;

@@ -139,6 +139,7 @@ export class LiveCatalog {
       defaulter,
       convert: (object, _, to) => ({ ...object, apiVersion: apiVersionOf(to) }),
       strategyFor,
+      itemsAreNamed: true,
     };
   }
 

@@ -1,4 +1,4 @@
-import { encodeObject, storagePrefix, itemStart } from '../../machinery/codec/encode.js';
+import { encodeObject, storagePrefix, itemStart, WHOLE_ITEM_START } from '../../machinery/codec/encode.js';
 import { parseJson } from '../../machinery/codec/json.js';
 import type { Converter } from '../../machinery/conversion/converter.js';
 import type { Defaulter } from '../../machinery/defaulting/defaulter.js';
@@ -35,6 +35,8 @@ export interface ServedResource {
   readonly apiVersion: string;
   /** Whether bytes of objects are what this version shows: the stored ones, or those that its conversion has made. */
   readonly servesStorageVersion: boolean;
+  /** Whether objects have kind and apiVersion in lists, too. */
+  readonly itemsAreNamed: boolean;
   /** Brings objects into this version where another server does that; they are stored in any of the versions. */
   readonly conversion: VersionConversion | undefined;
   readonly type: Type;
@@ -69,6 +71,8 @@ export interface Handling {
   readonly reading?: 'once' | 'inViews' | undefined;
   /** Takes the place of `convert`. Objects stay in the version that they are stored in until they are asked for. */
   readonly converter?: ObjectConverter | undefined;
+  /** Whether objects have kind and apiVersion in lists, too: those of custom resources do, on all servers of this API. */
+  readonly itemsAreNamed?: true;
 }
 
 export interface ResourceTableOptions {
@@ -149,7 +153,7 @@ function storedResource(
 ): StoredResource {
   const hub = hubOf(family);
   const isConverted = o.converter !== undefined;
-  const layout = isConverted ? versionLayout(hub) : layoutOf(hub, family);
+  const layout = isConverted ? versionLayout(hub, o) : layoutOf(hub, family, o);
   const versionForm = (declaration: ResourceDeclaration): Pick<StoredForm, 'prefix' | 'reread'> => ({
     prefix: prefixOf(declaration),
     ...(o.reading === 'once' ? { reread: rereader(declaration, byVersion, o) } : {}),
@@ -158,7 +162,7 @@ function storedResource(
   const form = {
     ...versionForm(hub),
     adopt: adopter(byVersion, o),
-    others: others.map((declaration) => ({ ...versionForm(declaration), layout: versionLayout(declaration) })),
+    others: others.map((declaration) => ({ ...versionForm(declaration), layout: versionLayout(declaration, o) })),
   };
   return {
     hub,
@@ -174,15 +178,18 @@ function storedResource(
 const prefixOf = (declaration: ResourceDeclaration): Buffer =>
   storagePrefix(declaration.kind, apiVersionOf(declaration));
 
+type ItemForm = Pick<Handling, 'itemsAreNamed'>;
+
 /** @param family Of which the fields can be selected by. */
-function layoutOf(declaration: ResourceDeclaration, family: Family): ObjectLayout {
+function layoutOf(declaration: ResourceDeclaration, family: Family, { itemsAreNamed }: ItemForm): ObjectLayout {
   const { length: prefixLength } = prefixOf(declaration);
-  return { prefixLength, itemStart: itemStart(prefixLength), selectableFields: fieldsOfAll(family) };
+  const start = itemsAreNamed === true ? WHOLE_ITEM_START : itemStart(prefixLength);
+  return { prefixLength, itemStart: start, selectableFields: fieldsOfAll(family) };
 }
 
 /** Of objects that are in one version, among others that are not. */
-const versionLayout = (declaration: ResourceDeclaration): ObjectLayout => ({
-  ...layoutOf(declaration, [declaration]),
+const versionLayout = (declaration: ResourceDeclaration, form: ItemForm): ObjectLayout => ({
+  ...layoutOf(declaration, [declaration], form),
   apiVersion: apiVersionOf(declaration),
 });
 
@@ -232,8 +239,9 @@ function servedResource(
   declaration: ResourceDeclaration,
   stored: StoredResource,
   views: ReadonlyMap<string, ServedResource>,
-  { types, convert: between, defaulter, reading, converter }: Handling,
+  handling: Handling,
 ): ServedResource {
+  const { types, convert: between, defaulter, reading, converter, itemsAreNamed = false } = handling;
   const apiVersion = apiVersionOf(declaration);
   const { hub } = stored;
   const convert = (object: ApiObject, from: ResourceDeclaration, to: ResourceDeclaration): ApiObject =>
@@ -258,8 +266,9 @@ function servedResource(
     declaration,
     stored,
     apiVersion,
+    itemsAreNamed,
     servesStorageVersion: isConverted || (declaration === hub && !isReadInViews),
-    conversion: isConverted ? new VersionConversion({ kind, apiVersion, layout: versionLayout(declaration), decode, converter }) : undefined, // prettier-ignore
+    conversion: isConverted ? new VersionConversion({ kind, apiVersion, layout: versionLayout(declaration, handling), decode, converter }) : undefined, // prettier-ignore
     get type() {
       return types.of(declaration.type);
     },

@@ -47,8 +47,9 @@ async function listPieces(served: ServedResource, page: Page, asker: Asker): Pro
 
 /** With a comma in front. */
 function writeConverted(writer: ByteWriter, served: ServedResource, object: CachedObject): void {
-  const { kind, apiVersion, ...item } = inServedVersion(served, object);
-  writer.text(`,${JSON.stringify(item)}`);
+  const whole = inServedVersion(served, object);
+  const { kind, apiVersion, ...item } = whole;
+  writer.text(`,${JSON.stringify(served.itemsAreNamed ? whole : item)}`);
 }
 
 /** How a request is answered: the view, and the Content-Type that goes with it. */

@@ -145,3 +145,5 @@ export function respliced(spliced: Buffer, prefixLength: number, oldRevision: nu
  * the end; the list's own kind and apiVersion say what the items are.
  */
 export const itemStart = (prefixLength: number): number => prefixLength - METADATA_BYTES;
+/** The same of an item that has kind and apiVersion: behind its "{". */
+export const WHOLE_ITEM_START = 1;
