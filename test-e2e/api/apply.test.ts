@@ -85,6 +85,16 @@ function applying(server: Server): void {
     assert.equal(again.metadata.resourceVersion, first.metadata.resourceVersion);
   });
 
+  it('goes by the path where the configuration does not say what it is', async () => {
+    const { client } = server();
+    const path = `${configMapsIn(await newNamespace(client))}/a`;
+    const said = created(await applyAs(client, 'one', path, { metadata: { name: 'a' }, data: { x: '1' } }));
+    assert.deepEqual([said['kind'], said['apiVersion'], said.data], ['ConfigMap', 'v1', { x: '1' }]);
+    for (const other of [{ kind: 'Secret' }, { apiVersion: 'v2' }]) {
+      refused(await applyAs(client, 'one', path, { ...other, metadata: { name: 'a' } }), 400, 'BadRequest');
+    }
+  });
+
   it('meets a conflict that names manager and field, and leaves the object alone', async () => {
     const { client } = server();
     const path = `${configMapsIn(await newNamespace(client))}/a`;
