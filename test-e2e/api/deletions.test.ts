@@ -177,10 +177,12 @@ function answers(server: Server): void {
     await createConfigMap(client, namespace, 'a', { labels: { go: 'yes' } });
     await createConfigMap(client, namespace, 'b', { labels: { go: 'yes' }, metadata: { labels: { go: 'yes' }, finalizers: ['a.example.com/b'] } }); // prettier-ignore
     await createConfigMap(client, namespace, 'c');
-    const { metadata: _, ...selected } = ok(await client.get(`${path}?labelSelector=go%3Dyes`)); // others write at any time
+    const { metadata: before, ...selected } = ok(await client.get(`${path}?labelSelector=go%3Dyes`));
     for (const query of ['&dryRun=All', '']) {
-      const { metadata: _, ...gone } = ok(await client.delete(`${path}?labelSelector=go%3Dyes${query}`));
+      const { metadata, ...gone } = ok(await client.delete(`${path}?labelSelector=go%3Dyes${query}`));
       assert.deepEqual(gone, selected);
+      assert.deepEqual(Object.keys(metadata), ['resourceVersion']);
+      assert.ok(Number(metadata.resourceVersion) >= Number(before.resourceVersion)); // others write at any time
     }
     assert.deepEqual(
       ok(await client.get(path)).items.map(({ metadata }) => metadata.name),

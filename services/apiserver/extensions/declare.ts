@@ -180,7 +180,7 @@ const selectableFieldsOf = ({ selectableFields = [] }: CustomResourceDefinitionV
   ...BY_NAME,
   ...selectableFields.map(({ jsonPath = '' }) => ({
     key: jsonPath.replace(/^\./, ''),
-    paths: [jsonPath.slice(1).split('.')], // validation lets no other form in
+    paths: [jsonPath.slice(1).split('.')], // names behind dots: see followPath()
     absent: '',
   })),
 ];
